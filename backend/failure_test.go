@@ -21,7 +21,7 @@ func TestExhaustedTool(t *testing.T) {
 		}
 		tool := &ToolError{Tool: "uv", Err: err, Hint: "install it"}
 		if got := tool.Error(); strings.Contains(got, "install it") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%v: a tool says %q", errno, got)
+			t.Errorf("%v: tool error %q", errno, got)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func checkRedact(t *testing.T, in string, secrets []string, want string) {
 	}
 }
 
-// What cannot be part of a secret is not held back.
+// Text that cannot be part of a secret is not delayed.
 func TestRedactPassesOn(t *testing.T) {
 	var out bytes.Buffer
 	w := backend.Redact(&out, []string{"hunter22"})

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// FuzzRegistry: whatever a crash or a disk left of a registry file, what is read
-// of it names sessions, each once, and is read again from what it is written to.
+// FuzzRegistry: reading any damaged registry file returns each session once, and reads the same after writing them.
 func FuzzRegistry(f *testing.F) {
 	add, err := encodeLine(line{Op: opAdd, Entry: Entry{ID: "a", Kind: "local", Name: "pytest:kv", Workspace: "/tmp/a", Cookie: "c", Opened: time.Unix(1, 0).UTC()}})
 	if err != nil {
@@ -30,7 +29,7 @@ func FuzzRegistry(f *testing.F) {
 			}
 			encoded, err := encodeLine(line{Op: opAdd, Entry: e})
 			if err != nil {
-				t.Skip() // a time that JSON has no text for
+				t.Skip() // a time that JSON cannot represent
 			}
 			again = append(again, encoded...)
 		}

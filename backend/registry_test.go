@@ -92,7 +92,7 @@ func TestReap(t *testing.T) {
 	if err := dead.Remove("b"); err != nil {
 		t.Fatal(err)
 	}
-	if err := dead.Close(); err != nil { // what is left in it, it leaves
+	if err := dead.Close(); err != nil { // the remaining entries
 		t.Fatal(err)
 	}
 	left, err := backend.Leftovers(dir)
@@ -108,7 +108,7 @@ func TestReap(t *testing.T) {
 	if got, want := ids(seen), []string{"dead/a", "dead/c"}; !slices.Equal(got, want) || seen[0].Name != "node a" {
 		t.Errorf("reaper saw %+v, want %q", seen, want)
 	}
-	// What could not be ended stays listed, what was ended does not.
+	// Only sessions that could not be ended stay listed.
 	seen = nil
 	if reaped, err = backend.Reap(t.Context(), dir, nil); err != nil || len(reaped) != 1 || reaped[0].Err == nil {
 		t.Errorf("without a reaper: %+v, %v", reaped, err)
@@ -144,7 +144,7 @@ func TestReapCancelled(t *testing.T) {
 	}
 }
 
-// Whatever a crash leaves of the file, complete lines count.
+// Complete lines count after any crash.
 func TestReapTornFile(t *testing.T) {
 	const (
 		a     = `{"op":"add","id":"a","kind":"test","opened":"2026-01-02T03:04:05Z"}` + "\n"
@@ -174,7 +174,7 @@ func TestReapTornFile(t *testing.T) {
 			if got := ids(seen); err != nil || !slices.Equal(got, test.want) {
 				t.Errorf("got %q, %v; want %q", got, err, test.want)
 			}
-			// A torn tail does not swallow what the reaper appends to it.
+			// A torn tail does not swallow entries that the reaper appends.
 			left, err := backend.Leftovers(dir)
 			want := slices.DeleteFunc(slices.Clone(test.want), func(id string) bool { return id != "dead/b" })
 			if got := ids(left); err != nil || !slices.Equal(got, want) {
@@ -207,7 +207,7 @@ func TestRegistryRefuses(t *testing.T) {
 	}
 }
 
-// Reapers that start while a registry opens may not take it away.
+// Reapers that start while a registry is being opened must not remove it.
 func TestOpenRegistryAgainstReapers(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,8 +31,7 @@ func placeLarge(t *testing.T, s Store, root Digest) (path string, err error) {
 	return filepath.Join(dir, "large"), placeTree(t, s, root, dir)
 }
 
-// What is written to a copy, the first or a later one, reaches neither the store
-// nor the next copy.
+// Writing to the first or a later copy affects neither the store nor the next copy.
 func TestCopiesAreApart(t *testing.T) {
 	d := openDisk(t)
 	root, content := largeTree(t, d)

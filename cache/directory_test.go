@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The bytes below are what the official Go stubs of the Remote Execution API
-// (github.com/bazelbuild/remote-apis at 76ddd98e1f92) marshal, with
-// proto.MarshalOptions{Deterministic: true}, for the tree of goldenEntries.
+// The bytes below are the output of the official Go stubs of the Remote Execution API
+// (github.com/bazelbuild/remote-apis at 76ddd98e1f92), with proto.MarshalOptions{Deterministic: true}, for the tree of
+// goldenEntries.
 var goldenDirectories = []struct{ path, digest, encoded string }{
 	{"sub/deep", "edfc9b7d0d2397ce97138958092a503ad285bded924b900e43d1eabb0ae2a164/79",
 		"" +

@@ -225,7 +225,7 @@ func TestTornBlob(t *testing.T) {
 		if ok, err := d.Has(t.Context(), g); ok || err != nil {
 			t.Fatalf("%d bytes left: Has = %v, %v", size, ok, err)
 		}
-		if size%2 == 0 { // half of them are read before they are put again
+		if size%2 == 0 { // half of them are read before the second put
 			var corrupt *CorruptError
 			if _, err := d.Open(t.Context(), g); !errors.As(err, &corrupt) {
 				t.Fatalf("%d bytes left: Open = %v; want a CorruptError", size, err)

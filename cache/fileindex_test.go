@@ -52,7 +52,7 @@ func settledIndex(t testing.TB, path, src string) *FileIndex {
 	return ix
 }
 
-// digest asks the index and returns how often the file was read for it.
+// digest queries the index and returns how often it read the file.
 func digest(t *testing.T, ix *FileIndex, path string) (Digest, int) {
 	t.Helper()
 	reads := 0
@@ -188,7 +188,7 @@ func TestFileIndexErrors(t *testing.T) {
 	}
 }
 
-// Each damage to a saved index makes it empty: no digest comes out of it.
+// Any damage to a saved index makes it empty, without wrong digests.
 func TestFileIndexDamage(t *testing.T) {
 	path, place := filepath.Join(t.TempDir(), "index"), proof.Place{}
 	whole := place.Seal(path, indexOf(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}}))
@@ -358,7 +358,7 @@ func TestFileIndexConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// The path of a run in which nothing changed: load, and look everything up.
+// A run without changes loads the index and looks every file up.
 func BenchmarkFileIndex(b *testing.B) {
 	const n = 100_000
 	entries := map[pathID]indexEntry{}

@@ -56,7 +56,7 @@ func TestFullDisk(t *testing.T) {
 
 	ix.Forget(src)
 	ix.entries.put(idOf("other"), indexEntry{used: today()})
-	for i := range 100 { // past what is left of any page
+	for i := range 100 { // beyond the free space of any page
 		ix.entries.put(pathID{byte(i)}, indexEntry{used: today()})
 	}
 	if err := ix.Save(); !errors.Is(err, syscall.ENOSPC) {

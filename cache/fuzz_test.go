@@ -55,8 +55,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// What decodes has only names that stay inside, in order, and encodes to a
-// form that decodes to the same.
+// Decoded directories contain only sorted names without path separators, and encode to a form that decodes to the same.
 func FuzzDirectory(f *testing.F) {
 	tree, err := BuildTree(goldenEntries())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/faulty"
 )
 
-// What was used at the threshold or later has room, and one use more has not.
+// Blobs used at or after the threshold fit, but one more does not.
 func TestLRUThreshold(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 300 {
@@ -44,8 +44,7 @@ func TestLRUThreshold(t *testing.T) {
 	}
 }
 
-// What cannot be read or removed keeps nothing else from going, and the records
-// that remain are whole.
+// A blob that cannot be read or removed does not prevent removal of others, and remaining records are whole.
 func TestGCOnFailingDisk(t *testing.T) {
 	for seed := range uint64(4) {
 		disk := faulty.New(seed, t.TempDir())
@@ -79,8 +78,7 @@ func TestGCOnFailingDisk(t *testing.T) {
 	}
 }
 
-// A directory that is shared by many trees, at several depths, is used whenever
-// one of them is.
+// Any use of a tree counts as a use of the directories that it shares with others, at several depths.
 func TestGCSharedDirectories(t *testing.T) {
 	d := openDisk(t)
 	file := putBytes(t, d, []byte("content"))

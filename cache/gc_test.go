@@ -61,7 +61,7 @@ func TestGCLeastRecentlyUsed(t *testing.T) {
 		{"room enough", GCOptions{MaxBytes: 6 * size}, 0},
 		{"one byte short", GCOptions{MaxBytes: 6*size - 1}, 1},
 		{"half", GCOptions{MaxBytes: 3 * size}, 3},
-		{"nothing may stay", GCOptions{MaxBytes: 0}, 6},
+		{"keep nothing", GCOptions{MaxBytes: 0}, 6},
 		{"age", GCOptions{MaxBytes: -1, MaxAge: 8*24*time.Hour - time.Minute}, 3},
 		{"age and room", GCOptions{MaxBytes: 1 * size, MaxAge: 8*24*time.Hour - time.Minute}, 5},
 		{"later", GCOptions{MaxBytes: -1, MaxAge: 8*24*time.Hour - time.Minute, Now: time.Now().Add(24 * time.Hour)}, 4},
@@ -164,8 +164,7 @@ func TestGCTempAndLocks(t *testing.T) {
 	}
 }
 
-// Whatever gc removes, every record that remains is whole, and the budget is
-// kept.
+// gc keeps every remaining record whole, and stays within the budget.
 func TestGCKeepsRecordsWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for round := range 25 {
@@ -235,8 +234,7 @@ func TestGCKeepsRecordsWhole(t *testing.T) {
 	}
 }
 
-// While gc removes all it may, over and over, what another process has just put or
-// found stays.
+// While gc removes everything that it can, blobs that another process has just put or found stay.
 func TestGCBesideUsers(t *testing.T) {
 	d := openDisk(t)
 	done := make(chan struct{})
@@ -260,7 +258,7 @@ func TestGCBesideUsers(t *testing.T) {
 			g, k := SumBytes(content), Key{byte(w)}
 			rec := &Record{Class: ClassDone, Outputs: []Output{{Name: "o", Digest: g}}}
 			for i := range 150 {
-				// As if a day had gone by: gc may take it, now or a little later.
+				// Simulates the passing of a day, so gc can remove it, now or a little later.
 				old := time.Now().Add(-24 * time.Hour)
 				_ = os.Chtimes(d.blobPath(g), time.Time{}, old)
 				_ = os.Chtimes(d.recordPath(k), time.Time{}, old)

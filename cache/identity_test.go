@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A store keeps its ID; a store that is made again at the same place has another.
+// A store keeps its ID; a new store at the same path has another.
 func TestStoreID(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	id := func(o Options) string {

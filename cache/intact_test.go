@@ -11,7 +11,7 @@ func TestIntact(t *testing.T) {
 	tree, blob := Output{Digest: root, Tree: true}, Output{Digest: SumBytes([]byte("a"))}
 	for _, o := range []Output{tree, blob} {
 		if !Intact(t.Context(), s, o) {
-			t.Errorf("%v is said not to be intact", o)
+			t.Errorf("%v is reported as damaged", o)
 		}
 	}
 	for _, name := range []string{"a", "b", "d/e/f"} {
@@ -19,7 +19,7 @@ func TestIntact(t *testing.T) {
 	}
 	for _, o := range []Output{tree, blob} {
 		if Intact(t.Context(), s, o) {
-			t.Errorf("%v is said to be intact", o)
+			t.Errorf("%v is reported as intact", o)
 		}
 	}
 	for _, name := range []string{"a", "b", "d/c", "d/e/f"} {
@@ -30,6 +30,6 @@ func TestIntact(t *testing.T) {
 	}
 	storeTree(t, s, entries...)
 	if !Intact(t.Context(), s, tree) {
-		t.Error("a repaired tree is said not to be intact")
+		t.Error("a repaired tree is reported as damaged")
 	}
 }

@@ -16,7 +16,7 @@ import (
 // blobsVariable sets the number of blobs of TestManyBlobs.
 const blobsVariable = "FEVALGRAPH_TEST_BLOBS"
 
-// beside is how many blobs are put over and over while a process collects.
+// beside is the number of blobs that are put repeatedly during a collection.
 const beside = 1000
 
 // manyBlobs are few enough for every run of the tests.
@@ -81,15 +81,15 @@ func TestManyBlobs(t *testing.T) {
 	run("verify", dir)
 	stop()
 	user.Wait()
-	t.Logf("beside it %d blobs were put and read; the longest put took %v", rounds, longest.Round(time.Millisecond))
+	t.Logf("meanwhile, %d blobs were put and read; the longest put took %v", rounds, longest.Round(time.Millisecond))
 	s, err := d.Stats(t.Context())
 	if err != nil || s.BlobBytes+s.RecordBytes > total/2+beside*100 || s.Blobs < int64(n/4) {
 		t.Errorf("left are %+v, %v", s, err)
 	}
 }
 
-// fillStore makes n blobs, all of them old: four in five are outputs of records, and
-// one in ten is a directory. It returns their size with that of the records.
+// fillStore creates n old blobs: four in five are outputs of records, and one in ten is a directory. It returns their
+// total size, including records.
 func fillStore(t *testing.T, d *Disk, n int) int64 {
 	t.Helper()
 	var total atomic.Int64
@@ -110,7 +110,7 @@ func fillStore(t *testing.T, d *Disk, n int) int64 {
 		}
 		total.Add(int64(len(b)))
 	}
-	const group = 10 // 5 outputs, 2 files of a directory, that directory, and 2 that nothing leads to
+	const group = 10 // 5 outputs, 2 files of a directory, that directory, and 2 unreferenced blobs
 	make10 := func(at int) {
 		r := &Record{Class: ClassDone, Run: "run", Message: "m"}
 		var entries []Entry

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// Everything in a store follows the mode of its directory, which is private where the
-// store makes it, whatever the umask is.
+// All files in a store have the mode of its directory, and the directory that a store creates is private, regardless of
+// the umask.
 func TestModes(t *testing.T) {
 	for name, try := range map[string]struct {
-		made                  fs.FileMode // of the directory; 0 if it is missing
+		made                  fs.FileMode // mode of the directory; 0 if missing
 		dirs, content, locked fs.FileMode
 	}{
 		"new":        {0, 0o700, 0o400, 0o600},

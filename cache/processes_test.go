@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
-// The test binary is also the other processes of these tests.
+// The test binary also runs as the other processes of these tests.
 const roleVariable = "FEVALGRAPH_CACHE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -63,8 +63,8 @@ const (
 	hammerShared = 7
 )
 
-// hammer uses a store like a run, while other processes do the same. It ends when the file "end" is there, or with
-// end "" after hammerRounds, and leaves the number of its rounds in a file.
+// hammer uses a store like a run, while other processes do the same. It ends when the file "end" exists, or with end ""
+// after hammerRounds, and writes the number of its rounds to a file.
 func hammer(dir, id, end string) error {
 	ctx := context.Background()
 	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
@@ -112,8 +112,8 @@ func hammer(dir, id, end string) error {
 	return os.WriteFile(filepath.Join(dir, "rounds-"+id), []byte(strconv.Itoa(i)), 0o600)
 }
 
-// forsake puts a blob as if that was a day ago and not used since, and reads
-// it: gc may take it at any time, but what is read is whole.
+// forsake puts a blob that was last used a day ago, and reads it: gc can remove it at any time, but a read returns all
+// of it.
 func forsake(ctx context.Context, d *Disk, text string) error {
 	g, err := PutBytes(ctx, d, []byte(text))
 	if err != nil {
@@ -196,7 +196,7 @@ func TestProcessesShareStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.GC(t.Context(), GCOptions{MaxBytes: 0}); err != nil { // of what was forsaken since the last
+	if _, err := d.GC(t.Context(), GCOptions{MaxBytes: 0}); err != nil { // of blobs forsaken since the last one
 		t.Fatal(err)
 	}
 	report, err := d.Verify(t.Context(), false, nil)
@@ -331,7 +331,7 @@ func TestLockExcludesGoroutines(t *testing.T) {
 				if inside.Add(1) != 1 {
 					t.Error("two hold one lock")
 				}
-				runtime.Gosched() // let others open the file that is about to go
+				runtime.Gosched() // let others open the file before its removal
 				done++
 				entered.Add(1)
 				inside.Add(-1)

@@ -15,7 +15,7 @@ type memoryServer struct {
 	mu    sync.Mutex
 	held  map[Digest][]byte
 	puts  []Digest      // all blobs that were sent
-	open  chan struct{} // lets Missing answer; nil always does
+	open  chan struct{} // blocks Missing until it is closed; nil means Missing never blocks
 	fails error
 }
 
@@ -102,7 +102,7 @@ func TestSenderShares(t *testing.T) {
 	})
 }
 
-// After a failure of the server, what was not sent is sent by the next call.
+// After a failure of the server, the next call sends the remaining blobs.
 func TestSenderAfterFailure(t *testing.T) {
 	store := NewMemory()
 	blobs := storeTexts(t, store, "a", "")

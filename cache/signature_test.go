@@ -32,7 +32,7 @@ func openSigned(t testing.TB, dir, secret string) *Disk {
 	return d
 }
 
-// Only who has the key reads what was written with it, and what cannot be trusted stays.
+// Only owners of the key read records that were signed with it, and untrusted records stay.
 func TestForeignRecord(t *testing.T) {
 	const mine, another, none = "mine", "another", ""
 	k := Key{7}

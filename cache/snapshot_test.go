@@ -20,7 +20,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// settled returns sightings of a time by which everything on the disk is stable.
+// settled returns sightings at a time when all files are stable.
 func settled(probes ...Probe) []Sighting {
 	all := make([]Sighting, len(probes))
 	for i, p := range probes {
@@ -107,14 +107,14 @@ func TestSnapshotSeesEveryChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.Changed() == "" {
-				t.Error("nothing has changed")
+				t.Error("unchanged")
 			}
 		})
 	}
 }
 
-// TestSnapshotOfMovingPaths: what was exchanged between the sighting and the snapshot is
-// not recorded, however old the file that took its place is.
+// TestSnapshotOfMovingPaths: files that were replaced between the sighting and the snapshot are not recorded, however
+// old their replacements are.
 func TestSnapshotOfMovingPaths(t *testing.T) {
 	for name, exchange := range map[string]func(dir string) error{
 		"a directory above": func(d string) error {
@@ -165,7 +165,7 @@ func TestSnapshotOfYoungPaths(t *testing.T) {
 		t.Errorf("a file that was just written was recorded by its state: %v", err)
 	}
 	if _, err := TakeSnapshot([]Sighting{Probe{Path: dir + "/file", Exists: true}.Sight()}); err != nil {
-		t.Errorf("a file of which only the identity matters was not recorded: %v", err)
+		t.Errorf("a file with only an identity was not recorded: %v", err)
 	}
 	s, err := TakeSnapshot([]Sighting{SightFile(dir+"/file", info, time.Now(), SumBytes([]byte("abc")))})
 	if err != nil {
@@ -195,7 +195,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// Whether a program can be started counts where content does not.
+// The executable bit counts even if the content does not.
 func TestSnapshotOfExecutableBits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such bits")

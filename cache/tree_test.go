@@ -150,7 +150,7 @@ func TestWalkTreeStops(t *testing.T) {
 	}
 }
 
-// Whichever blob of the closure is gone, TreeComplete names it.
+// TreeComplete names any missing blob of the closure.
 func TestTreeComplete(t *testing.T) {
 	contents := []string{"n", "#!/bin/sh\n", "upper", strings.Repeat("x", 70000), ""}
 	tree, err := BuildTree(goldenEntries())

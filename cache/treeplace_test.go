@@ -61,7 +61,7 @@ func placed(t testing.TB, dir string) map[string]string {
 	return got
 }
 
-// placeTree places a tree at a path, whose parents it makes.
+// placeTree places a tree at a path and creates its parents.
 func placeTree(t *testing.T, s Store, root Digest, dst string) error {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
@@ -107,8 +107,8 @@ func TestPlaceTree(t *testing.T) {
 	}
 }
 
-// The tree wins over whatever a submission left in its place, and what the
-// submission's symlinks point to is not touched.
+// The tree replaces anything that a submission left at its path, and targets of the submission's symlinks stay
+// untouched.
 func TestPlaceTreeOverHostileFiles(t *testing.T) {
 	outside := t.TempDir()
 	overwriteNew(t, filepath.Join(outside, "precious"), "precious")
@@ -127,11 +127,11 @@ func TestPlaceTreeOverHostileFiles(t *testing.T) {
 	}
 	mkdir("dir/full/of")
 	overwriteNew(t, filepath.Join(dst, "dir/full/of/things"), "x")
-	symlink(filepath.Join(outside, "precious"), "file")   // a file's place
-	symlink(outside, "tests")                             // a directory's place
+	symlink(filepath.Join(outside, "precious"), "file")   // path of a file
+	symlink(outside, "tests")                             // path of a directory
 	symlink("dir", "inside")                              // it stays inside
 	symlink(filepath.Join(outside, "absent"), "dangling") // one to nothing
-	overwriteNew(t, filepath.Join(dst, "sub"), "a file at a directory's place")
+	overwriteNew(t, filepath.Join(dst, "sub"), "a file at a directory's path")
 	overwriteNew(t, filepath.Join(dst, "stays"), "stays")
 	if err := os.Chmod(dst, 0o700); err != nil {
 		t.Fatal(err)

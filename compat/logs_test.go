@@ -44,7 +44,7 @@ func logFiles(t *testing.T) []logFile {
 	}
 }
 
-// readAs reads a file of a format, and checks that what is read is usable and that an error is short.
+// readAs reads a file of a format, and checks that its results are usable and its error is short.
 func readAs(t *testing.T, format, name, content string) ([]*plan.Log, error) {
 	t.Helper()
 	for _, f := range plan.LogFormats(Benchmarks()) {
@@ -141,7 +141,7 @@ func TestHostileLogs(t *testing.T) {
 	}
 }
 
-// Numbers that no score can be have no value, and what is duplicated is an error.
+// Numbers that are no valid score have no value, and duplicates are errors.
 func TestStrangeValues(t *testing.T) {
 	for _, number := range []string{"NaN", "Infinity", "-Infinity", "1e999", "null"} {
 		for format, text := range map[string]string{
@@ -160,7 +160,7 @@ func TestStrangeValues(t *testing.T) {
 		twice := f.content + f.content
 		switch {
 		case f.format == "csv" || f.format == "junit" || f.format == "harbor" || filepath.Ext(f.name) == ".eval":
-			continue // rows and tests of a name are further attempts
+			continue // more rows and tests of a name are more attempts
 		}
 		if _, err := readAs(t, f.format, f.name, twice); err == nil {
 			t.Errorf("%s twice in a file is accepted", f.name)

@@ -11,8 +11,8 @@ import (
 
 var mention = regexp.MustCompile(`(?i)scbench|slopcode|frontier`)
 
-// allowed may name a benchmark: lang has the names as values of the language, with their documentation; all but
-// compat are not part of the program.
+// allowed can name benchmarks: in lang, they are values of the language, with documentation; all others except compat
+// are not part of the program.
 var allowed = []string{"compat/", "lang/schema_", "bench/", "examples/", "docs/", ".tools/"}
 
 // Code of the program names no benchmark outside of this folder, but for the

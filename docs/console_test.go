@@ -89,7 +89,7 @@ func newSession(t *testing.T, p *page, bin string) *session {
 	}
 	s.env = append(s.env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 		"FEVALGRAPH_CACHE_DIR="+filepath.Join(home, ".cache", "fevalgraph"),
-		"COLUMNS=200", // what docs show is not folded
+		"COLUMNS=200", // docs show it unfolded
 		"XDG_STATE_HOME="+filepath.Join(home, ".local", "state"),
 		"FEVALGRAPH_PROGRESS=none", "FEVALGRAPH_JOBS=2", "NO_COLOR=1")
 	return s
@@ -175,7 +175,7 @@ func (s *session) check(t *testing.T, p *page, b block) int {
 	return grew
 }
 
-// run runs a command in a shell that goes on where the last one ended.
+// run runs a command in a shell with the state of the last one.
 func (s *session) run(t *testing.T, text string) string {
 	where := filepath.Join(s.home, ".where")
 	script := fmt.Sprintf("(exit %d)\n%s\nstatus=$?; pwd > '%s'; exit $status", s.status, text, where)
@@ -202,8 +202,7 @@ func (s *session) run(t *testing.T, text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// changing matches the text that differs from run to run and from machine to machine, and
-// what one form of it stands for all.
+// changing matches text that differs between runs and machines, and its replacement stands for all of its forms.
 var changing = []struct {
 	pattern *regexp.Regexp
 	form    string
@@ -235,8 +234,8 @@ func normal(text string) string {
 	return text
 }
 
-// pattern matches what the page shows: "..." stands for any text within a
-// line, and alone in a line for any number of lines.
+// pattern matches output against a page: "..." stands for any text within a line, and a line "..." for any number of
+// lines.
 func pattern(want []string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)

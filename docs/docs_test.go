@@ -2,13 +2,13 @@
 //
 //	hcl_test.go      every hcl block is a configuration without errors
 //	console_test.go  every console block shows what its commands print
-//	tables_test.go   tables of attributes and flags are those of the program
+//	tables_test.go   tables of attributes and flags match the program
 //	facts_test.go    lists of names are complete: functions, events, classes ...
-//	links_test.go    every link leads somewhere
+//	links_test.go    every link has a target
 //	llms_test.go     llms.txt lists the pages of the index
-//	mistakes_test.go the tests exist that the page of easy mistakes names
+//	mistakes_test.go tests that the page of easy mistakes names exist
 //
-// CONTRIBUTING.md has the conventions. `go test ./docs -update` rewrites the
+// CONTRIBUTING.md describes the conventions. `go test ./docs -update` rewrites the
 // tables, llms.txt, and the output of console blocks that do not match.
 package docs_test
 
@@ -80,7 +80,7 @@ func readPage(t *testing.T, path string) *page {
 			return p
 		}
 	}
-	t.Fatalf("there is no page %s", path)
+	t.Fatalf("page %s not found", path)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (p *page) blocks(t *testing.T, language string) []block {
 		}
 	}
 	if open >= 0 {
-		t.Errorf("%s:%d: the block has no end", p.path, open+1)
+		t.Errorf("%s:%d: unterminated block", p.path, open+1)
 	}
 	return found
 }

@@ -22,7 +22,7 @@ import (
 // tableName is the name in the first column of a table.
 var tableName = regexp.MustCompile("(?m)^\\| `([a-z0-9_.]+)(?:\\([^`]*\\))?` \\|")
 
-// The page of functions has a row for every function and none besides.
+// The page of functions has exactly one row for every function.
 func TestFunctions(t *testing.T) {
 	var have []string
 	for _, m := range tableName.FindAllStringSubmatch(readPage(t, "language/functions.md").text(), -1) {
@@ -35,7 +35,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// The page about events names every field of theirs, as code. Schemas describe those of other JSON.
+// The page about events names every field of events, as code. Schemas describe the fields of other JSON.
 func TestJSONFields(t *testing.T) {
 	for path, types := range map[string][]any{
 		"events.md": {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.NodesSame{}, event.RunEnd{}, event.Change{}, event.Manifest{}},
@@ -45,7 +45,7 @@ func TestJSONFields(t *testing.T) {
 			for i := range reflect.TypeOf(v).NumField() {
 				name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ",")
 				if name == "" && reflect.TypeOf(v).Field(i).Anonymous {
-					continue // its fields are those of a type of the list
+					continue // the fields of a listed type
 				}
 				if !strings.Contains(text, "`"+name+"`") {
 					t.Errorf("%s does not name the field `%s` of %T", path, name, v)
@@ -88,11 +88,11 @@ func TestPolicyMeanings(t *testing.T) {
 	text := readPage(t, "results.md").text()
 	for _, p := range verdict.Policies() {
 		if row := "\n| `" + string(p) + "` | " + p.Meaning() + " |\n"; !strings.Contains(text, row) {
-			t.Errorf("results.md has no row %q", row)
+			t.Errorf("results.md: row %q not found", row)
 		}
 	}
 	if want := "The default is `" + string(verdict.DefaultPolicy) + "`."; !strings.Contains(text, want) {
-		t.Errorf("results.md does not say %q", want)
+		t.Errorf("results.md: %q not found", want)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// preamble declares the names that blocks can refer to: those of the quickstart.
-// Blocks leave out the parts that they declare themselves.
+// preamble declares the names that blocks can refer to, those of the quickstart. Blocks omit the parts that they
+// declare themselves.
 var preamble = []struct{ addr, text string }{
 	{"problem.tally", `problem "tally" {
 %s}`},
@@ -52,7 +52,7 @@ var parts = map[string][]struct{ name, text string }{
 	},
 }
 
-// labels are those of the block around a fragment; the preamble lacks it then.
+// the labels of the block around a fragment, which the preamble then lacks
 var labels = map[string]string{
 	"problem": `"tally"`, "checkpoint": `"checkpoint_2"`, "solution": `"reference"`, "suite": `"nightly"`, "backend": `"local" "host"`,
 }

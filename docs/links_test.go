@@ -37,7 +37,7 @@ func TestLinks(t *testing.T) {
 				if _, err := os.Stat(filepath.FromSlash(target)); err != nil {
 					t.Errorf("%s:%d: %s leads nowhere", p.path, i+1, m[1])
 				} else if to := byPath[target]; anchor != "" && (to == nil || !anchors(to)[anchor]) {
-					t.Errorf("%s:%d: %s has no heading #%s", p.path, i+1, target, anchor)
+					t.Errorf("%s:%d: %s: heading #%s not found", p.path, i+1, target, anchor)
 				}
 			}
 		}
@@ -74,7 +74,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// outsideBlocks returns the lines of a page, those of fenced blocks empty.
+// outsideBlocks returns the lines of a page; lines of fenced blocks are empty.
 func outsideBlocks(p *page) []string {
 	lines := make([]string, len(p.lines))
 	inside := false

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// indexRow is a row of the index: the links to pages, and what they contain.
+// indexRow is a row of the index: links to pages, and their content.
 var indexRow = regexp.MustCompile(`^\| (.*\]\(.*) \| (.*) \|$`)
 
 // llms.txt lists the pages of the index, with its headings, in the form that llmstxt.org describes.
@@ -39,7 +39,7 @@ func TestLLMs(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("llms.txt is not that of the index (%v); `go test ./docs -update` rewrites it", err)
+		t.Fatalf("llms.txt does not match the index (%v); `go test ./docs -update` rewrites it", err)
 	}
 	if err := os.WriteFile("llms.txt", []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)

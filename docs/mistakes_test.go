@@ -13,8 +13,7 @@ import (
 // where a case of a table or a script matters, that.
 var testName = regexp.MustCompile("`([a-z/]+)\\.(Test[A-Za-z0-9]+)(?:/([a-z_]+))?`")
 
-// The page of easy mistakes has thirty rows, each with tests, and all of these
-// exist: who renames one has to say so there.
+// The page of easy mistakes has thirty rows, each with existing tests: renaming a test requires an edit there.
 func TestEasyMistakes(t *testing.T) {
 	rows := 0
 	for _, line := range readPage(t, "../compat/scbench/MISTAKES.md").lines {
@@ -57,7 +56,7 @@ func findTest(dir, function, name string) error {
 		found = found || strings.Contains(string(text), "\nfunc "+function+"(t *testing.T) {")
 	}
 	if !found {
-		return fmt.Errorf("%s has no test %s", dir, function)
+		return fmt.Errorf("%s: test %s not found", dir, function)
 	}
 	if name == "" {
 		return nil
@@ -71,7 +70,7 @@ func findTest(dir, function, name string) error {
 		return err
 	}
 	if len(scripts)+len(deeper) == 0 {
-		return fmt.Errorf("%s has no case %s for %s", dir, name, function)
+		return fmt.Errorf("%s: case %s for %s not found", dir, name, function)
 	}
 	return nil
 }

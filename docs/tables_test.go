@@ -16,11 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// A comment in a page asks for a table, which stands right below it:
+// A comment in a page requests the table right below it:
 //
-//	<!-- attributes: suite.matrix -->   of a block of the language
-//	<!-- blocks: suite -->              nested in it
-//	<!-- flags: run -->                 of a command; "*" is every command
+//	<!-- attributes: suite.matrix -->   attributes of a block of the language
+//	<!-- blocks: suite -->              blocks nested in one
+//	<!-- flags: run -->                 flags of a command; "*" means all commands
 //	<!-- flags: plan beyond run -->     only rows that the other table lacks
 var tableMark = regexp.MustCompile(`^<!-- (attributes|blocks|flags): (.*) -->$`)
 
@@ -59,7 +59,7 @@ func TestTables(t *testing.T) {
 				case table == nil:
 					t.Errorf("%s:%d: there is no %q", p.path, i+1, name)
 				case !first && !slices.Equal(table, want):
-					t.Errorf("%s:%d: %q is not the same as what stands before it", p.path, i+1, name)
+					t.Errorf("%s:%d: %q differs from the text before it", p.path, i+1, name)
 				}
 				want, first = table, false
 				delete(missing, name)
@@ -72,7 +72,7 @@ func TestTables(t *testing.T) {
 				continue
 			}
 			if !*update {
-				t.Errorf("%s:%d: the table is not that of the program; `go test ./docs -update` rewrites it", p.path, i+1)
+				t.Errorf("%s:%d: the table is out of date; `go test ./docs -update` rewrites it", p.path, i+1)
 				continue
 			}
 			p.lines, changed = slices.Concat(p.lines[:i+1], want, p.lines[end:]), true
@@ -86,7 +86,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// schemaTables returns the tables of what `fevalgraph schema` prints, by the comment that asks for them.
+// schemaTables returns tables from the output of `fevalgraph schema`, by the comment that requests them.
 func schemaTables() map[string][]string {
 	tables := map[string][]string{}
 	var walk func(path string, s lang.BlockSchema)
@@ -191,7 +191,7 @@ func flagTable(flags *pflag.FlagSet) []string {
 	return rows
 }
 
-// Every command has a page, every page of a command a command, and the page has the command's usage.
+// Each command has a page with its usage, and each page of a command has a command.
 func TestCommandPages(t *testing.T) {
 	root := cli.Commands(compat.Benchmarks())
 	want := map[string]bool{"README.md": true}
@@ -206,12 +206,12 @@ func TestCommandPages(t *testing.T) {
 		}
 		have[name] = true
 		if !want[name] {
-			t.Errorf("%s: there is no such command", p.path)
+			t.Errorf("%s: no such command", p.path)
 		}
 	}
 	for name := range want {
 		if !have[name] {
-			t.Errorf("there is no page commands/%s", name)
+			t.Errorf("page commands/%s not found", name)
 		}
 	}
 	walkCommands(root, func(path string, c *cobra.Command) {

@@ -71,7 +71,7 @@ func TestChangesAffectBackend(t *testing.T) {
 		"another program":  {lang.Backend{}, "sh /r/walk.sh", false},
 		"a built image":    {lang.Backend{Container: &lang.Container{Build: &lang.ImageBuild{Context: "/r/data", Dockerfile: "/r/data/new/b.txt"}}}, "", false},
 		"a hashed mount":   {lang.Backend{Container: &lang.Container{Mounts: []lang.Mount{{Source: "/r/data"}}}}, "", false},
-		"a path elsewhere": {lang.Backend{Python: "/usr/r/run.sh"}, "", true}, // it costs time, and no more
+		"a path elsewhere": {lang.Backend{Python: "/usr/r/run.sh"}, "", true}, // it only costs time
 	} {
 		if got := c.affectBackend(&plan.BackendHandle{Block: &o.block, Use: plan.Use{Programs: o.programs}}); got != o.want {
 			t.Errorf("%s: %v", name, got)

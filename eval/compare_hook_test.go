@@ -2,8 +2,8 @@ package eval
 
 import "context"
 
-// Compare does one round of Wait, without waiting: the path that is different by now, "" for none, and
-// whether the call is made again for it.
+// Compare runs one round of Wait, without waiting. It returns the path that changed, if any, and whether Wait would run
+// the call again.
 func (w *Watch) Compare(ctx context.Context) (path string, again bool) {
 	path = w.seen.Difference()
 	return path, path != "" && w.again(ctx)

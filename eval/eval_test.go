@@ -28,7 +28,7 @@ func newProject(t *testing.T) eval.Options {
 	return optionsFor(dir)
 }
 
-// class is that of an error of the package.
+// class returns the class of an error of the package.
 func class(t *testing.T, err error) exit.Class {
 	t.Helper()
 	var e *exit.Error
@@ -53,7 +53,7 @@ func TestClassesOfErrors(t *testing.T) {
 	_, err = eval.Run(ctx, o, eval.Request{})
 	var findings diag.List
 	if class(t, err) != exit.Usage || !errors.As(err, &findings) {
-		t.Errorf("a mistake in the configuration: %v", err)
+		t.Errorf("an invalid configuration: %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
@@ -99,7 +99,7 @@ func TestStatusAfterRun(t *testing.T) {
 	states := map[plan.CellID]string{}
 	for _, one := range all {
 		if one.Last == nil {
-			t.Errorf("%+v has no last verdict", one)
+			t.Errorf("%+v: last verdict not found", one)
 		}
 		states[one.Cell] = one.State
 	}
@@ -111,8 +111,8 @@ func TestStatusAfterRun(t *testing.T) {
 	}
 }
 
-// A page without names is about the project as it is: also about cells that the latest run was not
-// asked for, with the nodes of the run that judged them.
+// A page without names shows the current project: also cells that the latest run did not select, with the nodes of the
+// run that judged them.
 func TestReportIsAboutThePresent(t *testing.T) {
 	ctx, o := t.Context(), newProject(t)
 	first, err := eval.Run(ctx, o, eval.Request{})
@@ -155,7 +155,7 @@ type collector []event.Event
 
 func (c *collector) Emit(e event.Event) { *c = append(*c, e) }
 
-// Progress receives what the record has, and remarks come as values.
+// Progress receives the recorded events, and remarks are returned as values.
 func TestProgressAndNotices(t *testing.T) {
 	ctx, o := t.Context(), newProject(t)
 	var events collector

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// A configuration that is not evaluated again knows of no links that are new.
+// A configuration that is not evaluated again does not see new links.
 func TestExportStaysInside(t *testing.T) {
 	root, outer := t.TempDir(), t.TempDir()
 	for _, dir := range []string{"out", "elsewhere"} {
@@ -29,7 +29,7 @@ func TestExportStaysInside(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := staysInside(root, filepath.Join(outer, "a.json")); err != nil { // was asked for
+	if err := staysInside(root, filepath.Join(outer, "a.json")); err != nil { // was selected
 		t.Error(err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// tree returns a project of two problems, the first of which has enough solutions for two
-// partitions. Every file is old enough for its state to be believed.
+// tree returns a project of two problems; the first has enough solutions for two partitions. Every file is old enough
+// for its state to be trusted.
 func tree(t *testing.T) (o eval.Options, solutions []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,8 +59,8 @@ problem %q {
 	return optionsFor(dir), solutions
 }
 
-// stabilize waits until the states of the project's files can be believed, which takes the
-// clock of the file system.
+// stabilize waits until the states of the project's files can be trusted, which depends on the clock of the file
+// system.
 func stabilize(t *testing.T, o eval.Options) {
 	t.Helper()
 	var youngest time.Time
@@ -106,8 +106,7 @@ func scores(t *testing.T, out *eval.Outcome) string {
 	return strings.TrimSpace(b.String())
 }
 
-// taken is how many partitions the record of a run takes over as they are, and which
-// nodes the run decided about.
+// taken returns the number of partitions that the record of a run reuses, and the nodes that the run decided.
 func taken(t *testing.T, o eval.Options, run string) (partitions int, decided []string) {
 	t.Helper()
 	err := event.OpenRun(o.Records(), run).Each(func(e event.Event) bool {
@@ -141,7 +140,7 @@ func TestOnlyStalePartitionsAreCompiled(t *testing.T) {
 	want := scores(t, first)
 	same := mustRun(t, o, eval.Request{})
 	if partitions, decided := taken(t, o, same.Run); partitions != 3 || len(decided) > 0 || same.End.Nodes != first.End.Nodes || same.End.Cached != first.End.Nodes {
-		t.Errorf("nothing changed: %d partitions are taken over, %q decided; %+v", partitions, decided, same.End)
+		t.Errorf("unchanged: %d partitions reused, %q decided; %+v", partitions, decided, same.End)
 	}
 	if got := scores(t, same); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -186,8 +185,7 @@ func TestSharedSources(t *testing.T) {
 	}
 }
 
-// TestPlanAgreesWithRun: whatever an edit is, plan names the nodes that then run, and a
-// node that plan leaves out is served.
+// TestPlanAgreesWithRun: after any edit, plan lists exactly the nodes that then run; all others are served.
 func TestPlanAgreesWithRun(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
@@ -233,7 +231,7 @@ func TestPlanAgreesWithRun(t *testing.T) {
 	}
 }
 
-// TestStatusAndExplainOfFreshPartitions: what is not compiled is shown as it is.
+// TestStatusAndExplainOfFreshPartitions: nodes without compilation are shown unchanged.
 func TestStatusAndExplainOfFreshPartitions(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)
@@ -265,8 +263,8 @@ func TestStatusAndExplainOfFreshPartitions(t *testing.T) {
 	}
 }
 
-// TestLostStore: without the store, fresh partitions still have their results; what an
-// edit makes stale is made again with all that it needs.
+// TestLostStore: without the store, fresh partitions still have their results; nodes that an edit makes stale run again
+// with all their dependencies.
 func TestLostStore(t *testing.T) {
 	t.Parallel()
 	o, solutions := tree(t)
@@ -320,7 +318,7 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 	if _, err := upkeep.Clean(t.Context(), o, upkeep.CleanRequest{KeepRuns: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(); n != 4 { // three of the last run, and one of the run before it
+	if n := count(); n != 4 { // three of the last run, and one of the previous run
 		t.Errorf("%d partition files are left, want 4", n)
 	}
 	out := mustRun(t, o, eval.Request{})
@@ -338,8 +336,8 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 	}
 }
 
-// TestDirectoryBecomesLink: a path that leads out of the project through a link is an error
-// for a project that was evaluated before, as it is for a new one.
+// TestDirectoryBecomesLink: a path that a link turns into one outside the project is an error for a project that was
+// evaluated before, as for a new one.
 func TestDirectoryBecomesLink(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)
@@ -407,7 +405,7 @@ func TestRetryWithSecrets(t *testing.T) {
 			t.Errorf("secret %q: %d nodes ran again", secret, same.End.Executed)
 		}
 		if out := mustRun(t, o, eval.Request{Retry: []string{"error"}}); out.End.Executed == 0 {
-			t.Errorf("secret %q: nothing was tried again", secret)
+			t.Errorf("secret %q: no node was retried", secret)
 		}
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// What an interrupted run did not begin hides no earlier verdict, and a newer verdict
-// is not replaced by an older one.
+// Nodes that an interrupted run did not begin hide no earlier verdict, and an older verdict never replaces a newer one.
 func TestLastResultIsTheNewestVerdict(t *testing.T) {
 	cell := func(classes ...verdict.Class) []report.Cell {
 		c := report.Cell{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1}

@@ -9,7 +9,7 @@ import (
 )
 
 // TestReleasePage tests that trials are results of both versions, with the causes of differences, and that trials
-// without a new score have no verdict afterwards.
+// without a new score have no verdict in the new version.
 func TestReleasePage(t *testing.T) {
 	score := func(v float64) *float64 { return &v }
 	reason := func(file string) []release.Checkpoint {

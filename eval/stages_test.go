@@ -23,7 +23,7 @@ func part(problem, first string, facts *partition.Facts) partState {
 	return partState{Ref: partition.Ref{Problem: problem, First: first}, facts: facts}
 }
 
-// opened returns a freshness of partitions of a configuration that comes from the index.
+// opened returns a freshness of partitions of a configuration from the index.
 func opened(parts ...partState) *freshness {
 	c := &call{options: &options.Options{}, stores: &stores.Stores{Store: cache.NewMemory()}, run: "now"}
 	c.Config = &lang.Config{Problems: []*lang.Problem{}}
@@ -162,8 +162,8 @@ func TestGoalsCount(t *testing.T) {
 		closed   int // partitions that are announced as one
 		pinned   int // nodes that are announced one by one
 	}{
-		"nothing is compiled": {false, nil, counts{nodes: 4, bytes: 25, seconds: 7}, 1, 1, 0},
-		"closed, and nothing has the image": {false, func(g *graph.Graph, rows []graph.Row) {
+		"no compilation": {false, nil, counts{nodes: 4, bytes: 25, seconds: 7}, 1, 1, 0},
+		"closed, without the image": {false, func(g *graph.Graph, rows []graph.Row) {
 			g.AddRows(rows)
 			node(g, "run:q/a")
 		}, counts{nodes: 4, decided: 1, bytes: 15, seconds: 6}, 2, 1, 0},
@@ -199,7 +199,7 @@ func TestGoalsCount(t *testing.T) {
 	}
 }
 
-// Without anything compiled, a dry run finds nothing to decide, and results are those of the facts.
+// Without compilation, a dry run decides no node, and results come from the facts.
 func TestExecutionOfNothing(t *testing.T) {
 	g := counted(false, nil)
 	x, err := g.decide(t.Context(), false)
@@ -222,8 +222,7 @@ func (taskFunc) Describe(context.Context, *graph.Manifest) error { return nil }
 
 func (f taskFunc) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) { return f(ctx, w) }
 
-// An execution refutes the partitions whose stored outputs it misses, and those that had other outputs of a
-// node than it has.
+// An execution refutes partitions whose stored outputs are missing, or whose outputs of a node differ.
 func TestExecutionRefutes(t *testing.T) {
 	made := cache.SumBytes([]byte("made"))
 	now := partition.SumOutputs([]cache.Output{{Name: "out", Digest: made}})
@@ -274,7 +273,7 @@ func TestExecutionRefutes(t *testing.T) {
 	}
 }
 
-// Of an expanded partition the results have what the goals need, and of a closed one all.
+// The results contain the goals' part of an expanded partition, and all of a closed one.
 func TestCollectedResults(t *testing.T) {
 	score := 1.0
 	var cells []report.Cell
@@ -287,10 +286,10 @@ func TestCollectedResults(t *testing.T) {
 		targets  []string
 		want     string
 	}{
-		"closed":           {false, nil, "a/first a/second b/first b/second"},
-		"a checkpoint":     {true, []string{"aggregate:p/second/b@local.host"}, "b/second"},
-		"a cell":           {true, []string{"aggregate:p/a@local.host"}, "a/first a/second"},
-		"nothing of these": {true, []string{"other"}, ""},
+		"closed":        {false, nil, "a/first a/second b/first b/second"},
+		"a checkpoint":  {true, []string{"aggregate:p/second/b@local.host"}, "b/second"},
+		"a cell":        {true, []string{"aggregate:p/a@local.host"}, "a/first a/second"},
+		"none of these": {true, []string{"other"}, ""},
 	} {
 		f := opened(part("p", "a", new(partition.Facts)))
 		f.partitions = partition.Store{Dir: t.TempDir()}

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// watchOf returns a watch of a project whose run has been made, and what it rests on settled.
+// watchOf returns a watch of a project after a run, with stable inputs.
 func watchOf(t *testing.T, o eval.Options, r eval.Request) *eval.Watch {
 	t.Helper()
 	stabilize(t, o)
@@ -41,7 +41,7 @@ func add(t *testing.T, o eval.Options, name, content string) {
 	write(t, o, name, string(was)+content)
 }
 
-// What changes leads to another run exactly if a node, or the configuration, is another one.
+// A change leads to another run exactly if it changes a node or the configuration.
 func TestWatchRunsForWhatMatters(t *testing.T) {
 	const export = "\nsuite \"all\" {\n  matrix { solution = solution }\n}\nexport \"json\" \"all\" {\n  from = suite.all\n  path = \"all.json\"\n}\n"
 	for name, c := range map[string]struct {
@@ -54,17 +54,17 @@ func TestWatchRunsForWhatMatters(t *testing.T) {
 		"a problem": {func(t *testing.T, o eval.Options) {
 			add(t, o, "fevalgraph.hcl", "problem \"third\" {\n  command {\n    root     = \"double\"\n    solution = \"answer.txt\"\n    argv     = [\"true\"]\n  }\n}\n")
 		}, true, true},
-		"a mistake": {func(t *testing.T, o eval.Options) { add(t, o, "fevalgraph.hcl", "nonsense\n") }, true, true},
-		"one gone":  {func(t *testing.T, o eval.Options) { os.Remove(filepath.Join(o.Dir, "a.txt")) }, true, true},
-		"a remark":  {func(t *testing.T, o eval.Options) { add(t, o, "fevalgraph.hcl", "# a remark\n") }, true, false},
+		"an error": {func(t *testing.T, o eval.Options) { add(t, o, "fevalgraph.hcl", "nonsense\n") }, true, true},
+		"one gone": {func(t *testing.T, o eval.Options) { os.Remove(filepath.Join(o.Dir, "a.txt")) }, true, true},
+		"a remark": {func(t *testing.T, o eval.Options) { add(t, o, "fevalgraph.hcl", "# a remark\n") }, true, false},
 		"a time": {func(t *testing.T, o eval.Options) {
 			os.Chtimes(filepath.Join(o.Dir, "fevalgraph.hcl"), time.Now(), time.Now())
 		}, true, false},
-		"another file":   {func(t *testing.T, o eval.Options) { write(t, o, "beside.txt", "x") }, true, false},
-		"the export":     {func(t *testing.T, o eval.Options) { write(t, o, "all.json", "x") }, false, false},
-		"the state":      {func(t *testing.T, o eval.Options) { write(t, o, ".fevalgraph/x", "x") }, false, false},
-		"a run of ours":  {func(t *testing.T, o eval.Options) { mustRun(t, o, eval.Request{}) }, false, false},
-		"the same bytes": {func(t *testing.T, o eval.Options) { write(t, o, "a.txt", "1\n") }, false, false},
+		"another file":          {func(t *testing.T, o eval.Options) { write(t, o, "beside.txt", "x") }, true, false},
+		"the export":            {func(t *testing.T, o eval.Options) { write(t, o, "all.json", "x") }, false, false},
+		"the state":             {func(t *testing.T, o eval.Options) { write(t, o, ".fevalgraph/x", "x") }, false, false},
+		"a run of this project": {func(t *testing.T, o eval.Options) { mustRun(t, o, eval.Request{}) }, false, false},
+		"the same bytes":        {func(t *testing.T, o eval.Options) { write(t, o, "a.txt", "1\n") }, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,14 +87,14 @@ func TestWatchRunsForWhatMatters(t *testing.T) {
 	}
 }
 
-// What was not asked for leads to no run, and neither does what was done to no avail.
+// Changes outside the selection do not start a run, nor do changes that were undone.
 func TestWatchRunsNothingForNothing(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)
 	w := watchOf(t, o, eval.Request{Selection: eval.Selection{Targets: []string{"problem=other"}}})
 	write(t, o, "a.txt", "5\n")
 	if path, again := w.Compare(t.Context()); again {
-		t.Errorf("%s, which was not asked for, leads to a run", path)
+		t.Errorf("%s, which is not selected, starts a run", path)
 	}
 	write(t, o, "double/grade.sh", "kill -9 $$\n")
 	stabilize(t, o)
@@ -113,19 +113,19 @@ func TestWatchRunsNothingForNothing(t *testing.T) {
 	write(t, o, "fevalgraph.hcl", "problem \"p\" {\n")
 	stabilize(t, o)
 	if _, err := w.Run(t.Context(), eval.Request{}); err == nil {
-		t.Fatal("a mistake is no error")
+		t.Fatal("an invalid configuration is not an error")
 	}
 	touch()
 	if path, again := w.Compare(t.Context()); path == "" || again {
-		t.Errorf("%q has the same mistake shown again: %v", path, again)
+		t.Errorf("%q: the same error is shown again: %v", path, again)
 	}
 	write(t, o, "fevalgraph.hcl", "problem {\n")
 	if path, again := w.Compare(t.Context()); !again {
-		t.Errorf("%q has another mistake, which is not shown", path)
+		t.Errorf("%q: another error is not shown", path)
 	}
 }
 
-// A watch of the status is woken by what was read, and by the end of any run.
+// A watch of the status wakes up after a change of an input, and after the end of any run.
 func TestWatchOfStatus(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)

@@ -134,8 +134,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestTruncated: a line that a crash cut off, and rubbish, are skipped; what
-// follows is read.
+// TestTruncated: a truncated line and rubbish are skipped, and later lines are read.
 func TestTruncated(t *testing.T) {
 	state := t.TempDir()
 	record(t, state, "run1")
@@ -322,7 +321,7 @@ func TestSince(t *testing.T) {
 	}
 	follow(follow(place))
 	if note, ok := got[3].(NodeNote); !ok || note.Text != long || len(got) != 5 {
-		t.Errorf("%d events, of which the fourth is a %T", len(got), got[3])
+		t.Errorf("%d events, the fourth is a %T", len(got), got[3])
 	}
 	if _, err := OpenRun(Records{Dir: state}, "absent").Since(0, func(Event) {}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

@@ -31,7 +31,7 @@ func recorded(t *testing.T) (state string) {
 	return state
 }
 
-// readRecord reads all that a record holds.
+// readRecord reads all data of a record.
 func readRecord(state, id string) error {
 	run, err := FindRun(Records{Dir: state}, id)
 	if err != nil {
@@ -46,8 +46,7 @@ func readRecord(state, id string) error {
 	return errors.Join(err, rerr, lerr)
 }
 
-// TestDamagedRecord: one wrong bit in any byte of any file of a record is reported by
-// whatever reads the file.
+// TestDamagedRecord: every reader of a file of a record reports any flipped bit in it.
 func TestDamagedRecord(t *testing.T) {
 	state := recorded(t)
 	for _, id := range []string{"run1"} {
@@ -72,7 +71,7 @@ func TestDamagedRecord(t *testing.T) {
 				}
 				flipped++
 				var damaged *DamagedError
-				var foreign *ForeignError // what is wrong with a proof is not known
+				var foreign *ForeignError // the invalid part of a proof is unknown
 				if err := readRecord(state, id); (!errors.As(err, &damaged) || damaged.Run != id) && !(filepath.Base(path) == SumsFile && i >= len(content)-65 && errors.As(err, &foreign)) {
 					t.Errorf("%s, byte %d of %q: %v", path, i, content, err)
 				}
@@ -82,7 +81,7 @@ func TestDamagedRecord(t *testing.T) {
 					return err
 				}
 				if err := readRecord(state, id); err == nil {
-					t.Errorf("%s of %d bytes in place of %d: no error", path, len(bad), len(content))
+					t.Errorf("%s of %d bytes instead of %d: no error", path, len(bad), len(content))
 				}
 			}
 			return os.WriteFile(path, content, 0o644)
@@ -103,12 +102,11 @@ func TestWithoutSums(t *testing.T) {
 		t.Errorf("the events of a run that did not end: %v", err)
 	}
 	if _, err := run.Manifest(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("results that nothing proves: %v", err)
+		t.Errorf("unproven results: %v", err)
 	}
 }
 
-// TestForeignRecord tests that a record which another key proves, or the same one for another run,
-// is passed over: nothing of it is read.
+// TestForeignRecord tests that a record that another key proves, or that belongs to another run, is ignored entirely.
 func TestForeignRecord(t *testing.T) {
 	state, said := recorded(t), 0
 	mine := Records{Dir: state, Key: proof.Key("mine"), Foreign: func(string) { said++ }}
@@ -150,7 +148,7 @@ func TestHugeRecord(t *testing.T) {
 	for _, file := range []string{SumsFile, ManifestFile, EventsFile, "../../" + latestFile} {
 		state := recorded(t)
 		size := int64(1 << 40)
-		if file == EventsFile { // a line without end; up to largestUnproven is read
+		if file == EventsFile { // an endless line; readers stop at largestUnproven
 			size = int64(longtest.Size(largestEventLine+1, 1<<40))
 		}
 		if err := os.Truncate(filepath.Join(state, runsDir, "run1", file), size); err != nil {

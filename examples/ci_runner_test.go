@@ -49,26 +49,26 @@ func readWorkflow(t *testing.T, name string) workflow {
 	return w
 }
 
-// pipelines runs jobs of workflows on this machine, each in a separate directory with a separate home. Jobs
-// share what the workflow passes on: artifacts, within one pipeline, and the cache.
+// pipelines runs jobs of workflows on this machine, each in a separate directory with a separate home. Jobs share only
+// artifacts, within one pipeline, and the cache.
 type pipelines struct {
 	t         *testing.T
-	project   string // what actions/checkout gets
-	clone     string // what actions/checkout gets of another repository
+	project   string // files for actions/checkout
+	clone     string // files for actions/checkout of another repository
 	bin       string // programs that are installed
 	cache     string
 	artifacts string
 	values    map[string]string // of expressions
 	lost      string            // an artifact that does not arrive
 	home      string            // of the last job
-	dir       string            // likewise
+	dir       string            // as above
 	code      int               // that the first of its steps that failed ended with
 }
 
-// begin forgets what the last pipeline passed on.
+// begin discards the artifacts of the last pipeline.
 func (p *pipelines) begin() { p.artifacts = p.t.TempDir() }
 
-// job runs a job and returns whether it succeeded, what it printed, and its outputs.
+// job runs a job and returns whether it succeeded, its printed text, and its outputs.
 func (p *pipelines) job(w workflow, name string, more map[string]string) (bool, string, map[string]string) {
 	p.t.Helper()
 	p.dir, p.home, p.code = p.t.TempDir(), p.t.TempDir(), 0
@@ -139,8 +139,7 @@ func (p *pipelines) script() string {
 	return action.Runs.Steps[len(action.Runs.Steps)-1].Run
 }
 
-// evaluate runs evaluate.yml as its jobs need each other, and returns the numbers of the shards
-// and what merge printed.
+// evaluate runs evaluate.yml in the order of its jobs, and returns the numbers of the shards and the output of merge.
 func (p *pipelines) evaluate() (shards []string, printed string) {
 	p.t.Helper()
 	p.begin()
@@ -207,7 +206,7 @@ func (p *pipelines) download(pattern, to string) {
 	}
 }
 
-// copy copies a file or directory over what is there; nothing if it is not there.
+// copy copies a file or directory over an existing one, and ignores missing ones.
 func (p *pipelines) copy(from, to string) {
 	p.t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -36,8 +36,7 @@ func TestCI(t *testing.T) {
 	}
 }
 
-// ciProject returns pipelines of the project of testdata/ci.txtar, with fevalgraph and a stand-in
-// for uv installed.
+// ciProject returns pipelines of the project of testdata/ci.txtar, with fevalgraph and a stand-in for uv installed.
 func ciProject(t *testing.T, bin string) *pipelines {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "ci.txtar"))
@@ -72,7 +71,7 @@ func (p *pipelines) fevalgraph(code int, args ...string) string {
 	return string(out)
 }
 
-// results returns the results that the last job wrote.
+// results returns the results of the last job.
 func (p *pipelines) results() []string {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.dir, "fevalgraph-ci", "results.json"))
@@ -106,7 +105,7 @@ func ciRecipe(t *testing.T, p *pipelines) {
 		With    struct{ Path string }
 	}
 	if err := yaml.Unmarshal([]byte(text), &steps); !found || err != nil {
-		t.Fatalf("the quickstart has no recipe (%v)", err)
+		t.Fatalf("quickstart: recipe not found (%v)", err)
 	}
 	pipeline := func() (printed string) {
 		p.dir, p.home = t.TempDir(), t.TempDir()
@@ -140,8 +139,8 @@ func ciRecipe(t *testing.T, p *pipelines) {
 	}
 }
 
-// The pipeline of a change, job by job: shards that share nothing but what the workflow
-// passes on give what one machine gives, and later pipelines run what is stale.
+// Runs the pipeline of a change job by job: shards that share only artifacts and the cache produce the results of one
+// machine, and later pipelines run stale nodes.
 func ciEvaluates(t *testing.T, p *pipelines) {
 	shards, printed := p.evaluate()
 	if len(shards) != 4 || p.code != 1 { // a solution fails
@@ -193,7 +192,7 @@ func ciShardLost(t *testing.T, p *pipelines) {
 	}
 }
 
-// With a secret, what another key signed does not count. Without one, files count.
+// With a secret, files that another key signed do not count. Without one, they count.
 func ciKey(t *testing.T, p *pipelines) {
 	p.values["secrets.STORE_KEY"] = strings.Repeat("k", 40)
 	p.evaluate()
@@ -217,7 +216,7 @@ func ciKey(t *testing.T, p *pipelines) {
 	}
 }
 
-// A comment is written once and then replaced; what another wrote stays.
+// A comment is created once and then updated; comments of others stay.
 func ciComment(t *testing.T, p *pipelines) {
 	p.values["github.event.number"] = "7"
 	gh := "#!/bin/sh\ncase $* in *--jq*) cat " + p.cache + "/comments; exit;; esac\necho \"$*\" >>" + p.cache + "/asked\n"
@@ -236,14 +235,14 @@ func ciComment(t *testing.T, p *pipelines) {
 		return strings.ReplaceAll(string(text), p.dir, "DIR")
 	}
 	if got, want := asked(""), "api --method POST repos/some/project/issues/7/comments --field body=@DIR/fevalgraph-ci/comment.md\n"; got != want {
-		t.Errorf("asked GitHub\n%s\nwant\n%s", got, want)
+		t.Errorf("requests to GitHub\n%s\nwant\n%s", got, want)
 	}
 	if got, want := asked("123\n456\n"), "api --method PATCH repos/some/project/issues/comments/123 --field body=@DIR/fevalgraph-ci/comment.md\n"; !strings.HasSuffix(got, want) {
-		t.Errorf("asked GitHub\n%s\nwant at the end\n%s", got, want)
+		t.Errorf("requests to GitHub\n%s\nwant at the end\n%s", got, want)
 	}
 }
 
-// References that are right, and one whose tests fail; the next pipeline judges what changed.
+// Correct references, and one whose tests fail; the next pipeline judges only changes.
 func ciValidates(t *testing.T, p *pipelines) {
 	w := readWorkflow(t, "validate.yml")
 	p.values["github.event.number"] = "7"
@@ -276,11 +275,11 @@ func ciValidates(t *testing.T, p *pipelines) {
 	}
 	asked, err := os.ReadFile(filepath.Join(p.cache, "asked"))
 	if err != nil || !strings.Contains(string(asked), `startswith("<!-- fevalgraph references -->")`) || !strings.Contains(string(asked), "--method POST repos/some/project/issues/7/comments") {
-		t.Errorf("asked GitHub\n%s%v", asked, err)
+		t.Errorf("requests to GitHub\n%s%v", asked, err)
 	}
 }
 
-// A batch commits what changed, and nothing if nothing did.
+// A batch commits changed results, and makes no commit without changes.
 func ciBatch(t *testing.T, p *pipelines) {
 	w := readWorkflow(t, "weekly.yml")
 	p.clone = filepath.Join(t.TempDir(), "results.git")
@@ -303,7 +302,7 @@ func ciBatch(t *testing.T, p *pipelines) {
 		t.Errorf("published is\n%s", file)
 	}
 	if n := batch(); n != "1" {
-		t.Errorf("%s commits after a batch in which nothing changed", n)
+		t.Errorf("%s commits after a batch without changes", n)
 	}
 	p.edit("solutions/good/kv.py", "def put(): pass\n")
 	if n := batch(); n != "2" {
@@ -326,11 +325,11 @@ func ciBatch(t *testing.T, p *pipelines) {
 		t.Errorf("published: %t\n%s", good, printed)
 	}
 	if _, err := os.Stat(filepath.Join(p.cache, "ran")); err == nil {
-		t.Error("publish ran what the batch had left")
+		t.Error("publish ran a file of the batch")
 	}
 }
 
-// GitLab's child pipeline has a job for each shard, and none for no shard.
+// GitLab's child pipeline has a job for each shard, and no job evaluate without shards.
 func ciChild(t *testing.T, p *pipelines) {
 	child := workflow{Jobs: map[string]workflowJob{"plan": {Steps: []workflowStep{
 		{Uses: "actions/checkout"}, {Uses: "./ci", With: map[string]string{"steps": "plan child"}}}}}}

@@ -45,7 +45,7 @@ var update = flag.Bool("update", false, "rewrite the lists of nodes in testdata"
 // realVariable makes the examples really run, with uv from PATH.
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
-// dockerVariable is set if DOCKER_HOST leads to a daemon with the tests' images.
+// dockerVariable is set if DOCKER_HOST is a daemon with the tests' images.
 const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
 
 // needsDocker skips a test without a daemon. With one, containers get the program that fevalgraph,
@@ -75,7 +75,7 @@ func TestDockerCompiles(t *testing.T) {
 	}
 }
 
-// With an image, every cell is on the container backend and none is here.
+// With an image, every cell is on the container backend.
 func TestSCBenchImageCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}}, "scbench_image.nodes")
 	if d := cfg.Backends[1].Container; d == nil || d.Image != "some/image" {
@@ -118,8 +118,7 @@ func load(o lang.Options) (*lang.Config, diag.List) {
 	return lang.Load(plan.WithBenchmarks(o, compat.Benchmarks()))
 }
 
-// compiles loads a configuration without any finding and compares the
-// addresses of its nodes, with what each needs, with a file of testdata.
+// compiles loads a configuration without any finding, and compares its nodes and their inputs with a file of testdata.
 func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	t.Helper()
 	cfg, found := load(o)
@@ -171,8 +170,7 @@ func compiles(t *testing.T, o lang.Options, golden string) *lang.Config {
 	return cfg
 }
 
-// What init writes is the quickstart, all of it but the lock file, which is
-// for this machine to make.
+// init writes the whole quickstart except the lock file, which depends on the machine.
 func TestQuickstartIsEmbedded(t *testing.T) {
 	list := func(fsys fs.FS) map[string]string {
 		files := map[string]string{}
@@ -217,7 +215,7 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 	}
 }
 
-// Without a conftest.py and checkpoint blocks pytest has what the command gives it.
+// Without a conftest.py and checkpoint blocks, pytest gets the command's options.
 func TestPlainRuns(t *testing.T) {
 	dir := project(t, "plain")
 	runs(t, dir, nil, 1, []string{
@@ -232,7 +230,7 @@ func TestPlainRuns(t *testing.T) {
 func TestGateRuns(t *testing.T) {
 	dir := project(t, "gate")
 	if out := program(t, 0, "validate", "--reference", "--repeat", "2", "-C", dir); !strings.HasSuffix(out, "5 of 5 references have the expected result in each of 2 repeats; 0 flaky\n") {
-		t.Errorf("validate --reference says\n%s", out)
+		t.Errorf("validate --reference prints\n%s", out)
 	}
 }
 
@@ -250,9 +248,8 @@ var quickstartVerdicts = []string{
 	"tally/reference checkpoint_3 passed: core 1/1, functionality 1/1, regression 11/11, error 1/1",
 }
 
-// In containers and on this machine the verdicts are the same, and equal those of the quickstart. When the
-// image's name means another image, only the tests in containers run again; another name of the same image
-// changes nothing.
+// Verdicts in containers and on this machine equal those of the quickstart. After the image's name refers to another
+// image, only tests in containers run again; another name of the same image changes nothing.
 func TestDockerRuns(t *testing.T) {
 	needsDocker(t)
 	dir := project(t, "docker", "quickstart")
@@ -297,8 +294,7 @@ func TestDockerRuns(t *testing.T) {
 	}
 }
 
-// The image is built on what the tests have. A comment in its Dockerfile is
-// another build and no other image.
+// The image is built on that of the tests. A comment in its Dockerfile causes a build, but no other image.
 func TestDockerBuilds(t *testing.T) {
 	needsDocker(t)
 	dir := project(t, "docker", "quickstart")
@@ -381,7 +377,7 @@ var scbenchVerdicts = []string{
 func runs(t *testing.T, dir string, flags []string, code int, want []string) {
 	t.Helper()
 	run := append([]string{"run", "-C", dir, "--json"}, flags...)
-	// Where two backends give equal reports, what reads them runs once.
+	// If two backends produce equal reports, nodes that read them run once.
 	if end := lastEvent(t, program(t, code, run...)); end.Executed == 0 || end.Executed+end.Cached != end.Nodes || end.Exit != code {
 		t.Errorf("the first run ended with %+v", end)
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// frontier writes the checkout of testdata and returns its directory. The
-// configuration of problem 1 begins with a byte order mark, as one of the real
-// ones does.
+// frontier writes the checkout of testdata and returns its directory. Like a real one, the configuration of problem 1
+// begins with a byte order mark.
 func frontier(t *testing.T) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "frontier.txtar"))

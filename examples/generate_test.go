@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Solutions are generated, graded, and compared by model; the second time nothing is asked.
+// Solutions are generated, graded, and compared by model; a second call sends no prompt.
 func TestGenerateRuns(t *testing.T) {
 	dir := project(t, "generate")
 	program(t, 1, "gen", "-C", dir)

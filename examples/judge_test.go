@@ -51,8 +51,7 @@ func goJudge(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 }
 
-// judgeScores are what the solutions get: the score, that without an upper
-// bound, and the verdict on each case.
+// judgeScores are the expected results of solutions: the score, the unbounded score, and the verdict on each case.
 var judgeScores = []string{
 	"1/careful 96.86573333333334 96.86573333333334 AC points points",
 	"1/hasty 87.4042 87.4042 AC points points",
@@ -62,7 +61,7 @@ var judgeScores = []string{
 	"2/script 100 130.238 AC AC",
 }
 
-// What runs after an edit: a program that is the same, byte by byte, stops it.
+// Nodes that run after an edit: an identical compiled program stops it.
 func TestJudgeRuns(t *testing.T) {
 	dir := judgeProject(t)
 	if end := lastEvent(t, program(t, 0, "run", "-C", dir, "--json")); end.Executed == 0 || end.Executed+end.Cached != end.Nodes {
@@ -98,7 +97,7 @@ func TestJudgeRuns(t *testing.T) {
 			t.Errorf("%s: executed %v, want %v", what, got, want)
 		}
 	}
-	want("nothing changed", map[string]int{})
+	want("unchanged", map[string]int{})
 	edit("problems/packing/checker.cc", "// Checks a packing", "// It checks a packing")
 	want("a comment in the checker", map[string]int{"checker": 1})
 	edit("solutions/hasty/packing.cpp", "// Closes a bin", "// It closes a bin")
@@ -136,18 +135,18 @@ func judgeSummary(t *testing.T, dir string) []string {
 	return lines
 }
 
-// One solution that no block names, in one command.
+// Judges one solution outside the configuration with one command.
 func TestJudgeEval(t *testing.T) {
 	dir := judgeProject(t)
 	out := program(t, 0, "eval", "1", filepath.Join(dir, "solutions/hasty/packing.cpp"), "-C", dir)
 	for _, want := range []string{"SCORE", "UNBOUNDED", "87.4042"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("eval does not say %q:\n%s", want, out)
+			t.Errorf("eval does not print %q:\n%s", want, out)
 		}
 	}
 }
 
-// What problems ship is judged, and must reach what they state.
+// References of problems are judged, and must have the stated results.
 func TestJudgeReferences(t *testing.T) {
 	dir := judgeProject(t)
 	if out := program(t, 0, "validate", "--reference", "-C", dir); !strings.Contains(out, "2 of 2 references have the expected result") {

@@ -51,9 +51,8 @@ func TestResearchRuns(t *testing.T) {
 	}
 }
 
-// A checkout like Frontier-CS's, with problems of our own: nested names, files
-// that parents share, every setting of config.yaml, failed attempts, and
-// mistakes that stay with their problem.
+// A checkout like Frontier-CS's, with own problems: nested names, files that parents share, every setting of
+// config.yaml, failed attempts, and errors that affect only their problem.
 const researchCheckout = `
 -- research/problems/solo/evaluator.py --
 -- research/problems/solo/evaluate.sh --
@@ -145,7 +144,7 @@ func TestFrontierResearchLoads(t *testing.T) {
 	}
 	for _, name := range []string{"family/broken", "family/nothing"} {
 		if len(got[name].Invalid) == 0 {
-			t.Errorf("%s has no mistake", name)
+			t.Errorf("%s has no error", name)
 		}
 	}
 	one := got["family/deep/one"]
@@ -166,7 +165,7 @@ func TestFrontierResearchLoads(t *testing.T) {
 		t.Errorf("family/gpu asks for %v", values)
 	}
 	if !got["family/gpu"].Command.GPU {
-		t.Error("no GPU is asked for")
+		t.Error("no GPU is requested")
 	}
 	var solutions []string
 	for _, s := range cfg.Solutions {
@@ -205,12 +204,12 @@ func TestFrontierResearchRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another problem's mistake is shown, and no matter here.
+	// Another problem's error is shown, but has no effect.
 	if said := program(t, 2, append([]string{"run", "problem=family/broken"}, flags[:6]...)...); !strings.Contains(said, "family/broken") {
-		t.Errorf("what is wrong with family/broken is not told:\n%s", said)
+		t.Errorf("the error of family/broken is not reported:\n%s", said)
 	}
 	if said := program(t, 0, append([]string{"validate", "--reference", "--var", `families=["solo"]`}, flags[:4]...)...); !strings.HasSuffix(said, "1 of 1 references have the expected result\n") {
-		t.Errorf("validate --reference says\n%s", said)
+		t.Errorf("validate --reference prints\n%s", said)
 	}
 	want := map[string]string{
 		"family/deep/one/both": "success 148", "family/deep/one/gpt5.1": "success 147", "family/deep/one/grok4": "error 0",
@@ -231,7 +230,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 		delete(want, name)
 	}
 	if len(want) > 0 {
-		t.Errorf("nothing of %v", want)
+		t.Errorf("none of %v", want)
 	}
 	if end := lastEvent(t, program(t, 1, append([]string{"run", "--json"}, flags...)...)); end.Executed != 0 {
 		t.Errorf("the second run ended with %+v", end)

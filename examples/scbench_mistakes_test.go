@@ -74,7 +74,7 @@ func TestSCBenchMistakes(t *testing.T) {
 		}
 		switch m := mistakes[p.Name]; {
 		case p.Name == "good" && len(said) > 0:
-			t.Errorf("%s: %q, want no mistake", p.Name, said)
+			t.Errorf("%s: %q, want no error", p.Name, said)
 		case !strings.Contains(strings.Join(said, "\n"), m.said):
 			t.Errorf("%s: %q, want %q", p.Name, said, m.said)
 		}
@@ -94,8 +94,8 @@ func TestSCBenchMistakes(t *testing.T) {
 	}
 }
 
-// Problems lie in the root or in problems/, and have a solution for each checkpoint, one for
-// all of them, or both, of which the checkpoint's own counts.
+// Problems are in the root or in problems/, with a solution for each checkpoint, one for all of them, or both; then the
+// checkpoint's own wins.
 func TestSCBenchLayouts(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{"old/solutions/checkpoint_1", "new/solution", "both/solution", "both/solutions/checkpoint_1", "problems/deeper/solution"} {
@@ -137,8 +137,7 @@ func TestSCBenchLayouts(t *testing.T) {
 	}
 }
 
-// The lock file has, for the Python that is used unless another one is asked for, what problems
-// need.
+// The lock file contains the problems' requirements for the default Python.
 func TestSCBenchLock(t *testing.T) {
 	lock, err := requirements.Load(filepath.Join("scbench", requirements.FileName))
 	if err != nil {
@@ -162,8 +161,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// What a checkout has beside config.yaml: limits and snippets of conversion.toml, and markers
-// of a pytest.ini, which are registered and move no test to another group.
+// Other files of a checkout: limits and snippets of conversion.toml, and markers of a pytest.ini, which are registered
+// and do not change the group of tests.
 func TestSCBenchConversion(t *testing.T) {
 	root := t.TempDir()
 	const config = "name: x\ndescription: one\nentry_file: main\nversion: 1\nmarkers:\n  slow:\n    group: Functionality\n    description: takes long\ncheckpoints:\n  checkpoint_1:\n    version: 1\n  checkpoint_2:\n    version: 1\n    timeout: 7\n"
@@ -203,6 +202,6 @@ func TestSCBenchConversion(t *testing.T) {
 	write(t, filepath.Join(root, "conversion.toml"), "[one]\n\nx = = 1\n")
 	cfg, _ = load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + root}}})
 	if said := cfg.Problems[0].Invalid.Error(); !strings.Contains(said, "conversion.toml:3") {
-		t.Errorf("the mistake is %s", said)
+		t.Errorf("the error is %s", said)
 	}
 }

@@ -126,7 +126,7 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 			case one.want != "" && (err == nil || len(figures) > 0):
 				t.Errorf("there are figures: %s", figures)
 			case one.want != "" && one.want != "no figures" && !slices.Contains(strings.Split(string(said), "\n"), one.want):
-				t.Errorf("said %q, want %q", said, one.want)
+				t.Errorf("printed %q, want %q", said, one.want)
 			}
 		})
 	}

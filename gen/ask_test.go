@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 		if len(notes) != 2 || !strings.Contains(said, "the API key of secret.k1 is put aside: 401 Unauthorized") || !strings.Contains(said, "secret.k3 is put aside: 403 Forbidden") || retried < 300/11 {
 			t.Errorf("%d retries, notes %q", retried, said)
 		}
-		// Once more, nothing is asked.
+		// A second call sends no prompt.
 		before := len(s.Requests())
 		rep, placed = p.run(t.Context(), New([]*Generator{p.generator(network, 5, b.problems()...)}, nil))
 		if len(s.Requests()) != before || rep.Executed > 0 || strings.Contains(outcomes(placed), string(Written)) {
@@ -129,7 +129,7 @@ func (b *Batch) problems() (all []*lang.Problem) {
 	return all
 }
 
-// What came before an interruption is kept, and written.
+// Answers before an interruption are saved, and their files written.
 func TestInterruptedAndResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t)
@@ -154,17 +154,17 @@ func TestInterruptedAndResumed(t *testing.T) {
 		}
 		asked := len(s.Requests())
 		rep, placed = p.run(t.Context(), New([]*Generator{p.generator(network, 2, problems...)}, nil))
-		// An answer whose file was not made before the end is kept, too.
+		// An answer without files at the end of the call is saved, too.
 		if more := len(s.Requests()) - asked; more > 100-kept || more < 100-asked || rep.Interrupted > 0 {
 			t.Errorf("%d more requests after %d answers", more, kept)
 		}
 		if same := strings.Count(outcomes(placed), string(Same)); same != kept || len(placed) != 100 {
-			t.Errorf("%d of %d were in place", same, len(placed))
+			t.Errorf("%d of %d exist", same, len(placed))
 		}
 	})
 }
 
-// Questions that can never be answered are asked once for each slot at most, with an error that names the fix.
+// Prompts that can never be answered are sent at most once a slot; the error names the fix.
 func TestWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		server *modeltest.Server

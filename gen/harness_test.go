@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// project is the project of a test that generates.
+// project is the project of a generating test.
 type project struct {
 	t      *testing.T
 	dir    string
@@ -48,7 +48,7 @@ func (p *project) problem(name string, specs ...string) *lang.Problem {
 	return made
 }
 
-// generator asks a server in memory, with some keys.
+// generator sends prompts to a server in memory, with some keys.
 func (p *project) generator(transport http.RoundTripper, keys int, problems ...*lang.Problem) *Generator {
 	block := &lang.Generator{Name: "small", Ref: "generator.small", Problems: problems, Endpoint: "http://model/v1", Model: "small", Attempts: 1, AtOnce: 60,
 		Directory: filepath.Join(p.dir, "generated", "small"), Retry: lang.Retry{Attempts: 5, Wait: 2 * time.Second}, Price: &lang.Price{Input: 1, Output: 1000}}

@@ -43,8 +43,7 @@ func newChain(t *testing.T) *chain {
 
 func (c *chain) batch() *Batch { return New([]*Generator{c.generator(c.network, 1, c.problem)}, nil) }
 
-// generate runs all of it, and returns what became of the steps, how many were asked, and the
-// files.
+// generate runs all steps, and returns their outcomes, the number of prompts, and the files.
 func (c *chain) generate() (became string, asked int, files string) {
 	c.t.Helper()
 	before := len(c.server.Requests())
@@ -56,13 +55,13 @@ func (c *chain) want(became string, asked int, files string) {
 	c.t.Helper()
 	gotBecame, gotAsked, gotFiles := c.generate()
 	if gotBecame != became || gotAsked != asked || gotFiles != files {
-		c.t.Errorf("got  %s; %d asked; %s\nwant %s; %d asked; %s", gotBecame, gotAsked, gotFiles, became, asked, files)
+		c.t.Errorf("got  %s; %d prompts; %s\nwant %s; %d prompts; %s", gotBecame, gotAsked, gotFiles, became, asked, files)
 	}
 }
 
 const whole = "1/c1/lib.py=lib 1/c1/main.py=one 1/c2/lib.py=lib 1/c2/main.py=one\ntwo 1/c3/lib.py=new 1/c3/main.py=one\ntwo"
 
-// Each checkpoint is asked with the code of the one before, and changes it.
+// The prompt of a checkpoint contains the code of the previous one, which the answer changes.
 func TestChain(t *testing.T) {
 	c := newChain(t)
 	c.want("written, written, written", 3, whole)
@@ -71,7 +70,7 @@ func TestChain(t *testing.T) {
 		t.Errorf("%q", requests[1].Prompt)
 	}
 	c.want("same, same, same", 0, whole)
-	// Another text of a task asks that one again, and those whose code is another then.
+	// After a task's text changed, its prompt is sent again, as are those that then contain other code.
 	c.answers["again"] = "```main.py\none\nzwei\n```\n"
 	write(t, filepath.Join(c.dir, "p-2.md"), "task: again\n")
 	c.want("same, written, written", 2, strings.ReplaceAll(whole, "two", "zwei"))
@@ -84,7 +83,7 @@ func TestChain(t *testing.T) {
 	c.want("same, same, same", 1, whole)
 }
 
-// An answer without code leaves a reason, no code of later checkpoints, and none of before.
+// An answer without code results in a reason, without code of later or earlier checkpoints.
 func TestFailed(t *testing.T) {
 	c := newChain(t)
 	c.want("written, written, written", 3, whole)
@@ -117,7 +116,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	c.want("same, no answer, no answer", 2, "1/c1/lib.py=lib 1/c1/main.py=uno")
 }
 
-// A person's changes stay, and so do unknown files.
+// The user's changes and unknown files stay.
 func TestEdited(t *testing.T) {
 	c := newChain(t)
 	c.generate()
@@ -137,7 +136,7 @@ func TestEdited(t *testing.T) {
 	c.want("same, written, written", 0, whole)
 }
 
-// Nothing is written or read through links, and leftovers of killed calls are removed.
+// gen reads and writes nothing through links, and removes leftovers of killed calls.
 func TestLinks(t *testing.T) {
 	c := newChain(t)
 	outside := t.TempDir()
@@ -165,7 +164,7 @@ func TestLinks(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}
-	// A whole directory elsewhere is not followed either.
+	// A link to a directory is not followed either.
 	c = newChain(t)
 	if err := os.MkdirAll(filepath.Join(c.dir, "generated/small"), 0o755); err != nil {
 		t.Fatal(err)
@@ -192,7 +191,7 @@ func (c *chain) targets() (all []graph.ID) {
 	return all
 }
 
-// Files that are there are the code of before, without asking for them.
+// Existing files are the code of previous checkpoints, without a prompt for them.
 func TestPresent(t *testing.T) {
 	c := newChain(t)
 	write(t, filepath.Join(c.dir, "generated/small/p/1/c1/main.py"), "one\n")
@@ -214,7 +213,7 @@ func TestPresent(t *testing.T) {
 	}
 }
 
-// Names that not every system takes as those of directories have others there.
+// Names that some systems reject for directories are replaced.
 func TestPlaces(t *testing.T) {
 	for name, want := range map[string]string{"tally": "tally", `suite["a"]`: "suite%5B%22a%22%5D", "a/b": "a%2Fb", "..": "%2E.", "a%2Fb": "a%252Fb", "": ""} {
 		if got := fileName(name); got != want {
@@ -232,7 +231,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// The record beside an attempt has labels for a solution block.
+// The record next to an attempt has labels for a solution block.
 func TestLabels(t *testing.T) {
 	c := newChain(t)
 	c.generate()

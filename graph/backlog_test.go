@@ -54,7 +54,7 @@ func TestNoBacklog(t *testing.T) {
 	}
 }
 
-// A queued node whose input is made again is not ready to run until it is there.
+// A queued node is not ready while its input is produced again.
 func TestBacklogOfHealing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
@@ -95,7 +95,7 @@ func TestBacklogOfHealing(t *testing.T) {
 			}
 			return work(ctx, w)
 		}
-		p.last.expect("holder", 9) // goes first
+		p.last.expect("holder", 9) // runs first
 		o = p.options()
 		o.Pools["gpu"], o.Backlog = 1, &b
 		o.Force = func(n *Node) bool { return n.Addr != "a" }
@@ -107,7 +107,7 @@ func TestBacklogOfHealing(t *testing.T) {
 	})
 }
 
-// Once nothing new starts, nothing waits.
+// After no new nodes start, none waits.
 func TestBacklogOfStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, g := newProject(t), New()

@@ -24,7 +24,7 @@ func TestCrowded(t *testing.T) {
 		state    event.State
 	}{
 		{"by a full disk", full, 1, 1, 2, event.Done},
-		{"by what a task reports", &CrowdedError{errors.New("killed")}, 1, 1, 2, event.Done},
+		{"by a task's report", &CrowdedError{errors.New("killed")}, 1, 1, 2, event.Done},
 		{"for good", full, 9, 1, 2, event.Broken},
 		{"for good, with attempts", full, 9, 3, 4, event.Broken},
 		{"not at all", errors.New("unplugged"), 1, 1, 1, event.Broken},
@@ -46,7 +46,7 @@ func TestCrowded(t *testing.T) {
 				crowded = append(crowded, g.Add(Node{Addr: addr, Kind: "step", Scheduling: &Scheduling{Retry: Retry{Attempts: try.attempts}},
 					Task: &step{describe: named(addr), work: func(ctx context.Context, w *Work) (Outcome, error) {
 						if n := under.Add(1); w.Isolated && n != 1 {
-							t.Errorf("%d attempts next to one that is alone", n-1)
+							t.Errorf("%d attempts next to an exclusive one", n-1)
 						}
 						defer under.Add(-1)
 						runs.Add(1)

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// readOnly fails the test when a dry run writes.
+// readOnly fails the test if a dry run writes.
 type readOnly struct {
 	*cache.Memory
 	t *testing.T

@@ -25,7 +25,7 @@ func newSharer(t *testing.T) *sharer {
 	return &sharer{t: t, start: time.Now(), used: map[string]string{}, began: map[string]int{}}
 }
 
-// step is work of so many seconds that has the names for itself.
+// step is work of some seconds with exclusive use of the names.
 func (s *sharer) step(addr string, seconds int, names ...string) *step {
 	return &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		s.mu.Lock()
@@ -87,7 +87,7 @@ func TestExclusive(t *testing.T) {
 		seconds float64
 		began   map[string]int
 	}{{
-		name: "one after another, whatever the slots", pools: map[string]int{CPUPool: 8},
+		name: "one after another, with any number of slots", pools: map[string]int{CPUPool: 8},
 		jobs:    []timed{{addr: "a", seconds: 1, names: []string{web}}, {addr: "b", seconds: 1, names: []string{web}}, {addr: "c", seconds: 1, names: []string{web}}},
 		seconds: 3, began: map[string]int{"a": 0, "b": 1, "c": 2},
 	}, {
@@ -95,12 +95,12 @@ func TestExclusive(t *testing.T) {
 		jobs:    []timed{{addr: "a", seconds: 3, names: []string{web}}, {addr: "b", seconds: 3, names: []string{sql}}},
 		seconds: 3, began: map[string]int{"a": 0, "b": 0},
 	}, {
-		name: "one that waits delays no other", pools: two,
+		name: "a waiting one delays no other", pools: two,
 		jobs: []timed{{addr: "a", seconds: 4, names: []string{web}}, {addr: "b", seconds: 3, names: []string{web}},
 			{addr: "c", seconds: 2}, {addr: "d", seconds: 2}, {addr: "e", seconds: 2}},
 		seconds: 7, began: map[string]int{"a": 0, "b": 4, "c": 0, "d": 2, "e": 4},
 	}, {
-		name: "the longest chain first among those that wait", pools: two,
+		name: "the longest chain first among waiting ones", pools: two,
 		jobs: []timed{{addr: "short", seconds: 1, names: []string{web}}, {addr: "long", seconds: 3, names: []string{web}},
 			{addr: "middle", seconds: 2, names: []string{web}}},
 		seconds: 6, began: map[string]int{"long": 0, "middle": 3, "short": 5},
@@ -129,7 +129,7 @@ func TestExclusive(t *testing.T) {
 	}
 }
 
-// TestExclusiveRandom: none shares and all run, whatever the graph.
+// TestExclusiveRandom: exclusive nodes share with none, and all run, in any graph.
 func TestExclusiveRandom(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -185,8 +185,8 @@ func TestExclusiveGivenBack(t *testing.T) {
 	})
 }
 
-// TestSameKey: of nodes with the same key one works, and the others have its answer
-// as soon as it is there, while their slots are for others.
+// TestSameKey: one of the nodes with a key works, and the others get its answer at once; their slots are free
+// meanwhile.
 func TestSameKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, g := newProject(t), New()

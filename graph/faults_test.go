@@ -76,7 +76,7 @@ func TestResumedAfterFaults(t *testing.T) {
 	}
 }
 
-// life is a project with a random graph and what happens to it.
+// life is a project with a random graph and its history.
 type life struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -90,7 +90,7 @@ type life struct {
 func newLife(t *testing.T, seed uint64) *life {
 	w := newWorld(seed, true)
 	w.store = nil
-	if len(w.nodes) > 16 { // what matters is how things end, and that there are many ends
+	if len(w.nodes) > 16 { // the ends matter, and there are many
 		w.nodes, w.values = w.nodes[:16], w.values[:16]
 	}
 	return &life{t: t, rng: rand.New(rand.NewPCG(seed, 3)), world: w, faults: map[string]int{}, last: lasts{}}
@@ -111,8 +111,7 @@ func (l *life) run() error {
 	return l.resumed()
 }
 
-// memoryDir returns a directory whose files are in memory, where there is one: all
-// that goes wrong here is of the test's making.
+// memoryDir returns a directory in memory, if the machine has one: all errors here come from the test.
 func memoryDir() string {
 	const dir = "/dev/shm"
 	if fi, err := os.Stat(dir); err == nil && fi.IsDir() && fi.Mode().Perm()&0o002 != 0 {
@@ -173,8 +172,8 @@ type outcome struct {
 	store   *cache.Disk
 }
 
-// execute is one process that runs everything, as the program does: when results
-// cannot be read, what made them runs again.
+// execute simulates a process that runs everything, like the program: if results cannot be read, their producers run
+// again.
 func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 	store, err := cache.OpenDisk(filepath.Join(l.dir, "store"), cache.Options{Files: disk})
 	if err != nil {

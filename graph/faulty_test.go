@@ -11,11 +11,11 @@ import (
 
 type kindError struct{ kind string }
 
-func (e *kindError) Error() string { return "in words that may change" }
+func (e *kindError) Error() string { return "in arbitrary words" }
 func (e *kindError) Fault() string { return e.kind }
 
-// Whatever its message, the kind of an error reaches the status and the event of its node, and so does
-// the category of the cause.
+// The kind of an error and the category of its cause reach the status and the event of its node, regardless of the
+// message.
 func TestFaults(t *testing.T) {
 	for kind, err := range map[string]error{
 		"":  errors.New("plain"),

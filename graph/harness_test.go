@@ -55,8 +55,7 @@ func leaf(value *string) *step {
 	}
 }
 
-// join returns a step that puts its inputs together in their order, each turned by
-// with; nil leaves it as it is.
+// join returns a step that concatenates its inputs in order, each transformed by with; nil leaves it unchanged.
 func join(with func(string) string) *step {
 	return &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		var all []string
@@ -102,15 +101,15 @@ func add(g *Graph, addr string, t Task, deps ...ID) ID {
 	return g.Add(Node{Addr: addr, Kind: "step", Task: t, Deps: on(g, deps...)})
 }
 
-// lasts are what executions left of nodes, by address.
+// lasts are the last answers of executions, by address.
 type lasts map[string]Last
 
 func (l lasts) of(addr string) Last { return l[addr] }
 
-// expect makes the last work of a node have taken so many seconds.
+// expect sets the duration of a node's last work.
 func (l lasts) expect(addr string, seconds float64) { l[addr] = Last{Answer: Answer{Seconds: seconds}} }
 
-// learn keeps what an execution left.
+// learn stores the answers of an execution.
 func (l lasts) learn(r *Report) {
 	for _, id := range r.Nodes {
 		if last := r.Last(id); !last.Key.IsZero() || last.Broken != "" {
@@ -124,7 +123,7 @@ type recorder struct{ events []event.Event }
 
 func (r *recorder) Emit(e event.Event) { r.events = append(r.events, e) }
 
-// project is a store to execute graphs with, and what is known from earlier ones.
+// project is a store for executions, with knowledge from earlier ones.
 type project struct {
 	t     *testing.T
 	store cache.Store
@@ -187,7 +186,7 @@ func checkCounts(t *testing.T, g *Graph, r *Report, o Options) {
 	}
 	for _, id := range r.Nodes {
 		if addr, st := g.Node(id).Addr, r.Status(id); last[addr] != st.State {
-			t.Errorf("%s is %s, but its last event says %q", addr, st.State, last[addr])
+			t.Errorf("%s is %s, but its last event is %q", addr, st.State, last[addr])
 		}
 	}
 }
@@ -234,7 +233,7 @@ func (p *project) content(r *Report, id ID) string {
 	p.t.Helper()
 	o, ok := r.Status(id).Output("out")
 	if !ok {
-		p.t.Fatalf("node %d has no output", id)
+		p.t.Fatalf("node %d: missing output", id)
 	}
 	b, err := cache.ReadBlob(context.Background(), p.store, o.Digest, -1)
 	if err != nil {

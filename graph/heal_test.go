@@ -198,8 +198,8 @@ func TestHealsOnceForMany(t *testing.T) {
 	}
 }
 
-// TestHealsWhileOthersWait: a dependent that waits, for its next attempt or for
-// another worker, while its input is made again must not be taken for blocked.
+// TestHealsWhileOthersWait: a dependent that waits, for its next attempt or for another worker, while its input is
+// produced again is not blocked.
 func TestHealsWhileOthersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()

@@ -146,7 +146,7 @@ func TestKeysDiffer(t *testing.T) {
 		seen[m.Key()] = name
 	}
 	if newManifest("k", nil).Key() == newManifest("l", nil).Key() {
-		t.Error("kinds are not told apart")
+		t.Error("kinds are not distinguished")
 	}
 }
 

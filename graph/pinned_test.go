@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// told keeps the addresses of nodes that were told to be done.
+// told collects the addresses of nodes that were reported as done.
 type told struct{ addrs []string }
 
 func (s *told) Emit(e event.Event) {
@@ -18,8 +18,7 @@ func (s *told) Emit(e event.Event) {
 	}
 }
 
-// What is given is taken as it is, without a decision, a word or a count, and
-// made again only when it is lost.
+// A pinned answer is used without a decision, a report or a count, and its node runs only if the answer is lost.
 func TestGiven(t *testing.T) {
 	store := cache.NewMemory()
 	known, err := cache.PutBytes(t.Context(), store, []byte("known"))
@@ -51,14 +50,14 @@ func TestGiven(t *testing.T) {
 	}
 	result, given, report, sink := run(known)
 	if result != "known" || given.ran.Load() != 0 || len(report.Nodes) != 1 || report.Cached != 0 || !slices.Equal(sink.addrs, []string{"top"}) {
-		t.Errorf("result %q; the given node ran %d times; %d nodes, %d cached, told %q", result, given.ran.Load(), len(report.Nodes), report.Cached, sink.addrs)
+		t.Errorf("result %q; the given node ran %d times; %d nodes, %d cached, reported %q", result, given.ran.Load(), len(report.Nodes), report.Cached, sink.addrs)
 	}
 	if result, given, _, _ = run(cache.SumBytes([]byte("lost"))); result != "again" || given.ran.Load() != 1 {
 		t.Errorf("of a lost output came %q; the given node ran %d times", result, given.ran.Load())
 	}
 }
 
-// A given answer can be what ends the execution: nothing starts then.
+// A pinned answer can end the execution: no node starts then.
 func TestStopAtGiven(t *testing.T) {
 	p, g := newProject(t), New()
 	known, err := cache.PutBytes(t.Context(), p.store, []byte("known"))

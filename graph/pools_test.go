@@ -13,8 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// gauge observes how many of its steps run at once, and in which order they
-// begin.
+// gauge records how many of its steps run at once, and their order.
 type gauge struct {
 	mu       sync.Mutex
 	now, max int
@@ -65,8 +64,7 @@ func TestPools(t *testing.T) {
 	})
 }
 
-// TestPriority: what takes longest to the end goes first; equal work in the
-// order of the graph.
+// TestPriority: the longest remaining chain goes first; equal ones run in the order of the graph.
 func TestPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t)
@@ -83,7 +81,7 @@ func TestPriority(t *testing.T) {
 		o := p.options()
 		o.Pools[CPUPool] = 1
 		p.executeWith(t.Context(), g, o)
-		// The unknown ones are taken for the median of the others, 2 s.
+		// Unknown ones count as the median of the others, 2 s.
 		if want := []string{"heads a chain", "long", "chained", "unknown 1", "unknown 2", "short"}; !slices.Equal(m.order, want) {
 			t.Errorf("order %q, want %q", m.order, want)
 		}

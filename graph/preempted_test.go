@@ -17,7 +17,7 @@ import (
 func TestPreempted(t *testing.T) {
 	for _, try := range []struct {
 		name     string
-		breaks   []bool // what each attempt ends with, until one is good: true is a preemption
+		breaks   []bool // end of each attempt up to a good one: true means a preemption
 		attempts int    // that the node has
 		state    event.State
 		counted  []int // numbers of the attempts
@@ -75,7 +75,7 @@ func TestPreempted(t *testing.T) {
 					}
 				}
 				if told != try.told {
-					t.Errorf("%d preemptions were told", told)
+					t.Errorf("%d preemptions were reported", told)
 				}
 			})
 		})

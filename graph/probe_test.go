@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A probe that fails moves one of the waiting nodes and leaves the others where they are, in their order: to queue all of
-// them again took quadratic time. An answered probe lets all go.
+// A failed probe moves one of the waiting nodes and leaves the others in their order: queueing all of them again took
+// quadratic time. An answered probe releases all.
 func TestFailedProbeMovesOne(t *testing.T) {
 	g := New()
 	const n = 50
@@ -45,7 +45,7 @@ func TestFailedProbeMovesOne(t *testing.T) {
 	}
 }
 
-// Nodes with several probes that fail a few times are all decided, whichever they wait for.
+// Nodes with several probes that sometimes fail are all decided, whichever probe they wait for.
 func TestSeveralProbes(t *testing.T) {
 	for failures := range 12 {
 		p, g := newProject(t), New()

@@ -25,14 +25,14 @@ type world struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
 	bad   bool           // the machinery breaks and loses blobs
-	store *lossy         // nil: whatever store is used loses what it loses by itself
+	store *lossy         // nil means that only the store itself can lose data
 	ran   map[string]int // since it was last emptied
 }
 
 type randomNode struct {
 	deps      []int
 	modulus   uint32 // small ones make equal outputs likely
-	failEvery uint32 // values that are multiples fail; 0 means that none does
+	failEvery uint32 // multiples of it fail; 0 means that none does
 	timeouts  bool   // they time out instead
 	tolerant  bool
 	kept      bool
@@ -269,9 +269,8 @@ func afterHole(g *Graph, r *Report, id ID) bool {
 	})
 }
 
-// TestDryRunDecidesLikeARun: what a plan calls stale for certain runs; what
-// runs was called stale or said to follow; what the plan calls fresh does not
-// run.
+// TestDryRunDecidesLikeARun: nodes that a plan calls certainly stale run, nodes that run were called stale or likely to
+// follow, and fresh ones do not run.
 func TestDryRunDecidesLikeARun(t *testing.T) {
 	for seed := range seeds(t) {
 		w := newWorld(seed, seed%2 == 0)

@@ -16,8 +16,7 @@ func (j *judging) Refused(ctx context.Context, w *Work, why string) (Outcome, er
 	return out(ctx, w, "0: "+why)
 }
 
-// A source that is refused keeps what depends on it from working, up to what judges
-// it, and is healed and served like any other.
+// A refused source prevents work of its dependents, up to the judging node, and is healed and served like any other.
 func TestRefused(t *testing.T) {
 	why := "no file"
 	source := &step{
@@ -69,7 +68,7 @@ func TestRefused(t *testing.T) {
 	}
 	why = ""
 	if r = p.execute(g); p.content(r, e) != "other+code" || r.Status(b).Cause != "source: no longer refused" {
-		t.Errorf("mended, judged as %q, %q", p.content(r, e), r.Status(b).Cause)
+		t.Errorf("fixed, judged as %q, %q", p.content(r, e), r.Status(b).Cause)
 	}
 	why = "no file"
 	if r = p.execute(g); r.Status(d).Key != kept || !slices.Equal(r.Status(b).Outputs, r.Status(a).Outputs) {

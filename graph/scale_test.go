@@ -74,7 +74,7 @@ func TestManyFreshNodes(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.GC() // once more for what the first one finalised
+	runtime.GC() // again for nodes that the first one finalised
 	runtime.ReadMemStats(&before)
 	started := time.Now()
 	r, err := g.Execute(t.Context(), everything(g), p.options())

@@ -13,7 +13,7 @@ func TestSelector(t *testing.T) {
 	values := func(axis string) []string { return axes[axis] }
 	names := []string{"problem", "solution", "tag", "kind", "suite"}
 	for _, try := range []struct {
-		args string // separated by blanks beside each other: "|"
+		args string // arguments, separated by "|"
 		want bool
 	}{
 		{addr, true},

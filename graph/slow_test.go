@@ -74,7 +74,7 @@ func TestSlowDescribe(t *testing.T) {
 				t.Fatal(err)
 			}
 			for addr, at := range want {
-				// An attempt can wait for each slow decision once; see maxHold.
+				// an attempt can wait for each slow decision once; see maxHold
 				if got := sink.ended[addr]; got < at || got > at+2*maxHold {
 					t.Errorf("%d slots: %s ended after %v, want %v", slots, addr, got, at)
 				}
@@ -86,8 +86,7 @@ func TestSlowDescribe(t *testing.T) {
 	}
 }
 
-// TestProbes: nodes that ask the same slow thing keep no decider from others, and
-// ask again after a failure.
+// TestProbes: nodes with the same slow probe occupy no decider of others, and query again after a failure.
 func TestProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, g := newProject(t), New()
@@ -117,7 +116,7 @@ func TestProbes(t *testing.T) {
 		o.Sink = sink
 		r, err := g.Execute(t.Context(), everything(g), o)
 		if err != nil || r.Broken != 1 || r.Executed != 101 || asked != 2 {
-			t.Errorf("%+v, %v; asked %d times", r, err, asked)
+			t.Errorf("%+v, %v; %d queries", r, err, asked)
 		}
 		if sink.ended["local"] > maxHold || r.Seconds > 4.1 {
 			t.Errorf("the local one ended after %v, all after %v s", sink.ended["local"], r.Seconds)
@@ -230,8 +229,7 @@ func TestInputReplacedWhileDeciding(t *testing.T) {
 	})
 }
 
-// TestSlowCheckOfLosses: reading what an input consists of, to find out whether it
-// is damaged, delays no other node.
+// TestSlowCheckOfLosses: checking an input for damage, which reads all of it, delays no other node.
 func TestSlowCheckOfLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
@@ -300,8 +298,8 @@ func TestLossNoticedTwice(t *testing.T) {
 	})
 }
 
-// TestSlowStop: while Stop reads a result, others are decided and asked about, so that
-// all of them take as long as one, and no attempt starts before the answers are in.
+// TestSlowStop: while Stop reads a result, other nodes are decided and their Stop runs, so all of them take as long as
+// one, and no attempt starts before the answers are in.
 func TestSlowStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, g := newProject(t), New()
@@ -317,7 +315,7 @@ func TestSlowStop(t *testing.T) {
 		o.Stop = func(ID, *Status) bool {
 			time.Sleep(time.Second)
 			if late.ran.Load() > 0 && sink.ended["late"] == 0 {
-				t.Error("an attempt started while it was asked")
+				t.Error("an attempt started during the query")
 			}
 			return false
 		}

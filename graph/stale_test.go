@@ -13,8 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// line is a graph of three in a row: a leaf, the half of it before a "#", and
-// what is made of that.
+// line is a graph of three nodes in a row: a leaf, its half before a "#", and a result from that.
 type line struct {
 	g     *Graph
 	value string
@@ -54,7 +53,7 @@ func TestNothingRunsTwice(t *testing.T) {
 			// Early cutoff: b runs and gives the same, so c does not.
 			l.value = "x#2"
 			wantStates(t, l.g, p.execute(l.g), "a done", "b done", "c cached")
-			// Back to what was before: served from the records.
+			// Restored inputs are served from the records.
 			l.value = "x#1"
 			wantStates(t, l.g, p.execute(l.g), "a cached", "b cached", "c cached")
 			l.value = "y#1"
@@ -66,8 +65,7 @@ func TestNothingRunsTwice(t *testing.T) {
 	}
 }
 
-// TestKeyUsesOutputs: two ways to the same output are one and the same to
-// whatever depends on it.
+// TestKeyUsesOutputs: dependent nodes do not distinguish two ways to the same output.
 func TestKeyUsesOutputs(t *testing.T) {
 	p := newProject(t)
 	keys := map[cache.Key]bool{}
@@ -195,7 +193,7 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// TestCauses: the causes that a person reads about a node that has to run.
+// TestCauses: the causes that the user reads for a node that has to run.
 func TestCauses(t *testing.T) {
 	p := newProject(t)
 	g, file, timeout := New(), "1", "20s"

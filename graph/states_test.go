@@ -66,9 +66,8 @@ func TestTimeoutIsStoredAndDoesNotBlock(t *testing.T) {
 	}
 }
 
-// What lacks a device is skipped, whether that shows when it is described or
-// when it runs: not tried again, not stored, and no answer that is known is
-// given up for it.
+// A node without its device is skipped, whether it is described or running: not retried, not stored, and its known
+// answer stays.
 func TestSkipped(t *testing.T) {
 	absent := &AbsentError{Err: errors.New("no such GPU")}
 	for _, describing := range []bool{false, true} {
@@ -161,7 +160,7 @@ func TestBrokenIsNotStored(t *testing.T) {
 	}
 	wantStates(t, g, p.execute(g), "a cached", "b cached", "c cached")
 
-	// What breaks later does not lose the good answer.
+	// A later break does not lose the good answer.
 	flaky.work = ends(Outcome{}, errors.New("unplugged")).work
 	good := value
 	value = "y"
@@ -187,8 +186,8 @@ func TestBlockedNamesTheRoot(t *testing.T) {
 	}
 }
 
-// TestTolerant: a node that tolerates holes runs with what there is, learns
-// what there is not, and is asked again every time until it is whole.
+// TestTolerant: a node that tolerates missing inputs runs with the others, gets the list of missing ones, and is
+// queried each time until it is complete.
 func TestTolerant(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
@@ -224,7 +223,7 @@ func TestTolerant(t *testing.T) {
 		}
 	}
 	if want := "broken broken \"unplugged\" false\nblocked blocked \"\" false\n"; !strings.HasSuffix(told, want) {
-		t.Errorf("it was told\n%s", told)
+		t.Errorf("it got\n%s", told)
 	}
 	if sum.ran.Load() != 2 {
 		t.Errorf("ran %d times", sum.ran.Load())
@@ -283,7 +282,7 @@ func TestRetry(t *testing.T) {
 				}
 			}
 			if retries != int(try.ran)-1 {
-				t.Errorf("%+v: %d retries were told", try, retries)
+				t.Errorf("%+v: %d retries were reported", try, retries)
 			}
 		})
 	}
@@ -308,7 +307,7 @@ func TestRetryPausesGrow(t *testing.T) {
 			}
 		}
 		if !slices.Equal(told, []float64{60, 120, 240, 300, 300}) {
-			t.Errorf("told %v", told)
+			t.Errorf("reported %v", told)
 		}
 	})
 }
@@ -329,7 +328,7 @@ func TestPanicsAreBroken(t *testing.T) {
 		t.Errorf("message %q", got)
 	}
 	if !strings.Contains(trace, "states_test.go") {
-		t.Errorf("the log has no stack:\n%s", trace)
+		t.Errorf("stack not found in the log:\n%s", trace)
 	}
 }
 
@@ -344,7 +343,7 @@ func TestExhaustedIsBroken(t *testing.T) {
 		g.Node(starting).Scheduling = &Scheduling{Retry: Retry{Attempts: 3}}
 		r := p.execute(g)
 		wantStates(t, g, r, "described broken", "ran broken")
-		if n := g.Node(starting).Task.(*step).ran.Load(); r.InputErrors != 0 || r.Status(described).Input || n != 3+1 { // one of them alone
+		if n := g.Node(starting).Task.(*step).ran.Load(); r.InputErrors != 0 || r.Status(described).Input || n != 3+1 { // one alone
 			t.Errorf("%v: %d input errors, tried %d times", errno, r.InputErrors, n)
 		}
 	}
@@ -364,7 +363,7 @@ func TestInputError(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if n := g.Node(ran).Task.(*step).ran.Load(); n != 1 {
-		t.Errorf("a mistake of the user's was tried %d times", n)
+		t.Errorf("a user error was tried %d times", n)
 	}
 	if len(p.last) != 0 {
 		t.Errorf("what is known is %v", p.last)
@@ -374,8 +373,7 @@ func TestInputError(t *testing.T) {
 	}
 }
 
-// TestInterrupt: what is finished is kept, what is running ends, what has not
-// begun does not.
+// TestInterrupt: finished nodes are saved, running ones end, and others do not begin.
 func TestInterrupt(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
@@ -383,7 +381,7 @@ func TestInterrupt(t *testing.T) {
 	a := add(g, "a", leaf(&value))
 	finishing := add(g, "finishing", &step{work: func(_ context.Context, w *Work) (Outcome, error) {
 		cancel()
-		return out(context.Background(), w, "made it") // stored although the run is over
+		return out(context.Background(), w, "made it") // stored although the run has ended
 	}}, a)
 	add(g, "after", &step{describe: func(*Manifest) error { return ctx.Err() }}, finishing)
 	waiting := add(g, "waiting", &step{
@@ -423,7 +421,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// TestStop: nothing starts after the condition is met; what runs is finished.
+// TestStop: no node starts after the condition is met; running ones finish.
 func TestStop(t *testing.T) {
 	p := newProject(t)
 	g, value, gate := New(), "x", make(chan struct{})
@@ -444,7 +442,7 @@ func TestStop(t *testing.T) {
 	both := add(g, "both", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		<-begun
 		<-begun
-		close(taken) // both slots: late can have none before the stop
+		close(taken) // both slots, so late has none before the stop
 		return out(ctx, w, value)
 	}})
 	g.Node(both).Pool = other

@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Work that gives something else each time has another answer in each store.
-// With one log, a store gives its own, and nothing runs again.
+// A task that returns something else each time has a different answer in each store. With one log, a store returns its
+// own, and no node runs again.
 func TestLogOfAnotherStore(t *testing.T) {
 	p := newProject(t)
 	g := New()

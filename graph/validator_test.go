@@ -26,7 +26,7 @@ func (g *thing) Validate(_ context.Context, outputs []cache.Output) (string, err
 	return "the thing is gone", nil
 }
 
-// newThing returns a thing that is there once it was made.
+// newThing returns a thing that exists after it was created.
 func newThing(value *string) *thing {
 	made := &thing{there: map[cache.Digest]bool{}}
 	made.step = step{
@@ -48,7 +48,7 @@ func TestLostThingIsMadeAgain(t *testing.T) {
 	wantStates(t, g, p.execute(g), "thing done", "user done")
 	wantStates(t, g, p.execute(g), "thing cached", "user cached")
 	if made.asked != 1 {
-		t.Errorf("asked %d times for one stored answer", made.asked)
+		t.Errorf("%d validations of one stored answer", made.asked)
 	}
 
 	clear(made.there)
@@ -85,7 +85,7 @@ func TestLostThingOfRecord(t *testing.T) {
 	wantStates(t, g, p.execute(g), "thing done")
 }
 
-// What cannot be looked for is neither served nor made again.
+// An answer that cannot be validated is neither served nor produced again.
 func TestThingOfUnknownState(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
@@ -105,7 +105,7 @@ func TestThingOfUnknownState(t *testing.T) {
 	}
 }
 
-// A worker that waited for another's answer looks whether it stands.
+// A worker that waited for another one's answer validates it.
 func TestLostThingOfAnotherWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t)

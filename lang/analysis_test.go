@@ -76,8 +76,7 @@ func TestAnalysisIsLoad(t *testing.T) {
 	})
 }
 
-// Each declaration is found where it has its name, and at every place that refers to it; what
-// is there is that name.
+// Each declaration is found at its name and at every reference to it, and both show that name.
 func TestReferencesAreNames(t *testing.T) {
 	eachCase(t, func(t *testing.T, o Options) {
 		a := analyze(t, o)
@@ -105,7 +104,7 @@ func TestReferencesAreNames(t *testing.T) {
 	})
 }
 
-// Values are there for what is right, also beside what is not, and never show a secret.
+// Valid expressions have values, also next to invalid ones, and never show a secret.
 func TestValues(t *testing.T) {
 	dir := t.TempDir()
 	text := `variable "token" {
@@ -144,7 +143,7 @@ problem "p" {
 		}
 	}
 	if got, total := a.Values(filepath.Join(dir, MainFile), indexOf(t, text, "timeout"), 1); len(got) != 1 || total != 2 {
-		t.Errorf("one of %d is %v", total, got)
+		t.Errorf("an element of %d is %v", total, got)
 	}
 }
 

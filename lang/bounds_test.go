@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// What would fill the memory or the stack, or never end, is a mistake with its place.
+// Configurations that would fill the memory or the stack, or never end, are errors with a location.
 func TestBounds(t *testing.T) {
 	many := func(text string, n int) string { return strings.Repeat(text, n) }
 	doubled := func(first, next string) string {
@@ -130,7 +130,7 @@ func TestBoundsOutside(t *testing.T) {
 	}
 }
 
-// What is within the bounds loads.
+// Configurations within the bounds load.
 func TestWithinBounds(t *testing.T) {
 	dir := t.TempDir()
 	text := "locals {\n  a = " + strings.Repeat("(", 300) + "1" + strings.Repeat(")", 300) + "\n  b = [\n" +
@@ -146,7 +146,7 @@ func TestWithinBounds(t *testing.T) {
 	}
 }
 
-// A caller that no longer wants the configuration gets an answer, whatever is evaluated.
+// A caller that cancels gets an answer during any evaluation.
 func TestLoadEnds(t *testing.T) {
 	dir := t.TempDir()
 	text := "locals {\n  a = range(200)\n  b = length([for x in local.a : length([for y in local.a : length([for z in local.a : length(local.a)])])])\n}\n"

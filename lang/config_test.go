@@ -15,9 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// configText returns a Config as lines "path = value", without ranges. Things are
-// named by what refers to them, never by their index, so that sorted lines do
-// not depend on order.
+// configText returns a Config as lines "path = value", without ranges. Paths contain names, never indices, so sorted
+// lines do not depend on order.
 func configText(c *Config, dir string) string {
 	var lines []string
 	dump(&lines, "", reflect.ValueOf(c).Elem(), 0)
@@ -37,7 +36,7 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 		if v.IsNil() {
 			return
 		}
-		if depth > 1 { // a reference to what is dumped elsewhere
+		if depth > 1 { // a reference to an object that is dumped at its own path
 			if _, own := x.(*Checkpoint); !own || strings.HasPrefix(at, "Solutions") {
 				*lines = append(*lines, at+" -> "+title(v))
 				return
@@ -139,7 +138,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// checkRanges sees that everything written has a place.
+// checkRanges checks that every written attribute has a location.
 func checkRanges(t *testing.T, at string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -155,7 +154,7 @@ func checkRanges(t *testing.T, at string, v reflect.Value) {
 	case reflect.Struct:
 		if r, ok := v.Interface().(diag.Range); ok {
 			if r.File == "" {
-				t.Errorf("%s has no range", at)
+				t.Errorf("%s: missing range", at)
 			}
 			return
 		}
@@ -166,10 +165,10 @@ func checkRanges(t *testing.T, at string, v reflect.Value) {
 			return // from the command line
 		}
 		if b, ok := v.Interface().(Backend); ok && b.Addr() == "local.host" {
-			return // may be implicit
+			return // can be implicit
 		}
 		if p, ok := v.Interface().(Pass); ok && p.Policy == defaultPolicy {
-			return // may be the default
+			return // can be the default
 		}
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {

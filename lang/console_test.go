@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConsole runs the file "input" of every case line by line: after "> "
-// stands an expression, then what the console answers.
+// TestConsole runs the file "input" of every case line by line: "> " precedes an expression, followed by the console's
+// answer.
 func TestConsole(t *testing.T) {
 	for _, file := range cases(t, "testdata/console") {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The place is where | stands.
+// The cursor is at |.
 func TestCursor(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"|", `in "" word ""`},

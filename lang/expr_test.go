@@ -8,8 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// passExpr loads a problem whose pass condition is condition; head goes
-// before it.
+// passExpr loads a problem with head, and with the pass condition.
 func passExpr(t *testing.T, head, condition string) *Expr {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,7 +51,7 @@ func TestExprSource(t *testing.T) {
 	}
 }
 
-// What an expression means must be visible in its source text.
+// The source text of an expression must show its meaning.
 func TestExprSourceFollowsValues(t *testing.T) {
 	a := passExpr(t, "variable \"x\" { default = 1 }\nlocals {\n y = var.x + 1\n}\n", "self.score > local.y")
 	b := passExpr(t, "variable \"x\" { default = 2 }\nlocals {\n y = var.x + 1\n}\n", "self.score > local.y")
@@ -76,7 +75,7 @@ func TestExprEval(t *testing.T) {
 
 	_, list := e.Eval(cty.ObjectVal(map[string]cty.Value{"coer": cty.NumberIntVal(1)}))
 	if !list.HasErrors() {
-		t.Fatal("an attribute that self does not have is no error")
+		t.Fatal("an unknown attribute of self is not rejected")
 	}
 	d := list[0]
 	if d.Code != "unknown-reference" || d.Range == nil || d.Range.File != "fevalgraph.hcl" || !strings.Contains(d.Hint, "coer") || len(d.Snippet) != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Each edit that a finding of the golden cases comes with mends it.
+// Each edit of a finding in the golden cases fixes it.
 func TestFixes(t *testing.T) {
 	files, err := filepath.Glob("testdata/diagnostics/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -33,7 +33,7 @@ func TestFixes(t *testing.T) {
 			with.Overlay = func(name string) ([]byte, bool) { return mended, name == path }
 			_, after := Load(with)
 			if said(after, d) {
-				t.Errorf("%s: %s %q is still said with %q:\n%s", file, d.Range, d.Detail, d.Fix.Text, mended)
+				t.Errorf("%s: %s %q is still reported with %q:\n%s", file, d.Range, d.Detail, d.Fix.Text, mended)
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// said reports whether a list has a finding like d.
+// said reports whether a list contains a finding like d.
 func said(list diag.List, d diag.Diagnostic) bool {
 	for _, other := range list {
 		if other.Code == d.Code && other.Detail == d.Detail && other.Range != nil && other.Range.Start == d.Range.Start {

@@ -9,9 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// FuzzLoad loads arbitrary text beside a few real files: nothing may panic or
-// hang, findings must point into the text, and the same text must give the
-// same answer.
+// FuzzLoad loads arbitrary text next to a few real files: it must not panic or hang, findings must point into the text,
+// and the same text must have the same result.
 func FuzzLoad(f *testing.F) {
 	for _, dir := range []string{"testdata/diagnostics", "testdata/config"} {
 		files, err := filepath.Glob(dir + "/*.txtar")
@@ -67,7 +66,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzCursor: whatever is written, editors get an answer about every place of it.
+// FuzzCursor: editors get an answer for every position in any text.
 func FuzzCursor(f *testing.F) {
 	f.Add([]byte("problem \"a\" {\n  b = [local.c, \"${d}\"]\n}\n"), 20)
 	f.Add([]byte("a {\n \"\n <<E\n ${ \n"), 9)

@@ -20,11 +20,11 @@ var update = flag.Bool("update", false, "write what is got into the golden files
 //
 //	var NAME=VALUE        a --var
 //	var-file FILE         a --var-file
-//	env NAME=VALUE        the environment
+//	env NAME=VALUE        a variable of the environment
 //	file FILE             -f
 //	version V             the running program's
-//	symlink LINK TARGET   made beside the files
-//	mkdir DIR             likewise
+//	symlink LINK TARGET   created next to the files
+//	mkdir DIR             created next to the files
 //	rawfile NAME          a file whose name is given as a Go string literal
 //	eval PROBLEM PATH [CHECKPOINT [BACKEND]]
 //

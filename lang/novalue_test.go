@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What has no value in one instance is a mistake of that instance alone.
+// Missing values in one instance are errors of only that instance.
 func TestNoValueOfInstance(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"chk.cc": "", MainFile: `

@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		{"no solution", " :p\n", "", `1,2 bad-pair: ":p" names no solution.`},
 		{"no problem", "a: \n", "", `1,1 bad-pair: "a:" names no problem.`},
 		{"empty", "", "", `1,1 empty-pairs: "f" names nothing to judge.`},
-		{"nothing but comments", "\ufeff# a:p\r\n\r\n", "", `1,1 empty-pairs: "f" names nothing to judge.`},
+		{"only comments", "\ufeff# a:p\r\n\r\n", "", `1,1 empty-pairs: "f" names nothing to judge.`},
 		{"utf-16", "\xff\xfea\x00:\x00p\x00", "", `1,1 not-utf8: "f" is UTF-16 text.`},
 		{"not text", "a:p\nb\xff:q\n", "a|p@1,1", `2,1 bad-pair: The line is not UTF-8 text.`},
 		{"control", "a:p\x00\n", "", `1,1 bad-pair: The line has a control character.`},

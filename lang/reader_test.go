@@ -63,7 +63,7 @@ func readProject(t *testing.T, list, problem string) (*lang.Config, diag.List) {
 	return lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: listReader()}})
 }
 
-// What is read stands where nothing is written in HCL; of a block that both have, HCL's attributes win.
+// Attributes of the reader apply where HCL has none; if both set one, HCL wins.
 func TestReader(t *testing.T) {
 	cfg, found := readProject(t, "one=10s\ntwo=20s\n", "  title = \"written\"\n  checkpoint \"two\" { version = 3 }\n  checkpoint \"one\" { timeout = \"1m\" }\n")
 	if len(found) > 0 {
@@ -83,7 +83,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// Mistakes of what is read, and of what is made of it, have their places in it.
+// Errors of a reader, and of values made from it, have locations in its file.
 func TestReaderMistakes(t *testing.T) {
 	for _, m := range []struct{ list, problem, code, file string }{
 		{"one\n", "", "bad-list", "list"},

@@ -21,11 +21,11 @@ func TestSchemaIsWhole(t *testing.T) {
 	for _, top := range Schema(*testExtensions()) {
 		walkSchema(top.Name, top, func(at string, s BlockSchema) {
 			if s.Doc == "" {
-				t.Errorf("%s has no doc", at)
+				t.Errorf("%s: missing doc", at)
 			}
 			for _, a := range s.Attributes {
 				if a.Doc == "" || a.Type == "" {
-					t.Errorf("%s.%s has no doc or type", at, a.Name)
+					t.Errorf("%s.%s: missing doc or type", at, a.Name)
 				}
 				if a.Required && a.Default != "" {
 					t.Errorf("%s.%s is required and has a default", at, a.Name)
@@ -44,17 +44,17 @@ func TestSchemaIsWhole(t *testing.T) {
 	}
 }
 
-// What editors show of functions is there, and a reference leads to a block of the table.
+// Editors have documentation for functions, and references name a block of the table.
 func TestLanguageIsWhole(t *testing.T) {
 	described := Describe(Options{Extensions: *testExtensions()})
 	for _, f := range described.Functions {
 		if f.Doc == "" || len(f.Params) == 0 && f.Variadic == "" {
-			t.Errorf("the function %s has no doc, or takes nothing", f.Name)
+			t.Errorf("function %s: missing doc or parameters", f.Name)
 		}
 	}
 	for _, r := range described.References {
 		if !slices.Contains(schemaNames(described.Blocks), r.Block) {
-			t.Errorf("%s is declared by %s, which is no block", r.Prefix, r.Block)
+			t.Errorf("%s is declared by %s, which is not a block", r.Prefix, r.Block)
 		}
 	}
 	for _, top := range described.Blocks {
@@ -121,10 +121,10 @@ func TestDriversHaveReaders(t *testing.T) {
 	p := problemSchema()
 	for _, driver := range drivers(&p) {
 		if problemDrivers()[driver] == nil {
-			t.Errorf("driver %s has no reader", driver)
+			t.Errorf("driver %s: missing reader", driver)
 		}
 	}
 	if len(problemDrivers()) != len(drivers(&p)) {
-		t.Error("a reader has no row")
+		t.Error("a reader without a row")
 	}
 }

@@ -31,7 +31,7 @@ func TestParseDuration(t *testing.T) {
 		}
 	}
 	if _, _, err := parseDuration("-1s", false); err == nil {
-		t.Error("a negative duration is no error")
+		t.Error("a negative duration is not rejected")
 	}
 }
 

@@ -13,15 +13,15 @@ func TestCellID(t *testing.T) {
 	for _, cell := range p.plan.Cells {
 		id := cell.ID()
 		if got := NodeCell(p.plan.Graph.Node(cell.Node)); got != id {
-			t.Errorf("its node says %+v of %+v", got, id)
+			t.Errorf("its node has %+v of %+v", got, id)
 		}
 		for _, cc := range cell.Checkpoints {
 			if got, want := NodeCell(p.plan.Graph.Node(cc.Aggregate)), id.At(cc.Checkpoint.Name); got != want || got.Cell() != id {
-				t.Errorf("a checkpoint's node says %+v, want %+v", got, want)
+				t.Errorf("a checkpoint's node has %+v, want %+v", got, want)
 			}
 		}
 		if got := ResultCell(&report.Cell{Problem: id.Problem, Solution: id.Solution, Backend: id.Backend, Repeat: id.Repeat}); got != id {
-			t.Errorf("its result says %+v of %+v", got, id)
+			t.Errorf("its result has %+v of %+v", got, id)
 		}
 		if got, want := p.plan.Graph.Node(cell.Node).Addr, address(KindAggregate, id.Problem, id.name()); got != want {
 			t.Errorf("its node is %s, want %s", got, want)
@@ -29,7 +29,7 @@ func TestCellID(t *testing.T) {
 	}
 	shared := &graph.Node{Addr: "tests:kv/one", Labels: []graph.Label{{Name: "problem", Value: "kv"}, {Name: "checkpoint", Value: "one"}}}
 	if got := NodeCell(shared); got != (CellID{Problem: "kv", Checkpoint: "one"}) {
-		t.Errorf("a shared node says %+v", got)
+		t.Errorf("a shared node has %+v", got)
 	}
 	for id, want := range map[CellID]string{
 		{Solution: "s", Backend: "local.host", Repeat: 1}: "s@local.host",

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 )
 
-// The language and package score name the same places of a score.
+// The language and package score have the same names for sources of a score.
 func TestScoreSources(t *testing.T) {
 	for _, block := range lang.Schema(lang.Extensions{}) {
 		if block.Name != "problem" {
@@ -29,5 +29,5 @@ func TestScoreSources(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("the language has no command block")
+	t.Fatal("the language lacks the command block")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// askedBox counts who asks it who it is.
+// askedBox counts queries of its identity.
 type askedBox struct {
 	*box
 	asked *int
@@ -21,7 +21,7 @@ func (b askedBox) Identity(context.Context) (backend.Identity, error) {
 	return backend.Identity{{Label: "platform", Value: "a box"}}, nil
 }
 
-// A plan takes over what was made of an equal block, with what is known of it.
+// A plan reuses the nodes of an equal block, with their known state.
 func TestRehydratedIsNotAskedAgain(t *testing.T) {
 	p := newProject(t, problem)
 	made, asked := 0, 0
@@ -59,7 +59,7 @@ func TestRehydratedIsNotAskedAgain(t *testing.T) {
 		}
 		r, _ := p.execute(t.Context(), graph.Options{})
 		if made != try.asked || asked != try.asked {
-			t.Errorf("%s: made %d times and asked %d times, want %d", name, made, asked, try.asked)
+			t.Errorf("%s: created %d times and queried %d times, want %d", name, made, asked, try.asked)
 		}
 		handles := p.plan.Backends(r)
 		if len(handles) != 1 || !handles[0].Use.Python || handles[0].Block != p.plan.Config.Backends[0] {

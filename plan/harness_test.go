@@ -37,8 +37,7 @@ type project struct {
 	sandbox *fake.Sandbox
 }
 
-// files of the projects below: two checkpoints, two solutions, of which "half"
-// answers the first alone.
+// files of the projects below: two checkpoints and two solutions; "half" solves only the first.
 const files = `
 -- tests/conftest.py --
 -- tests/test_a.py --
@@ -150,8 +149,8 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 type box struct {
 	*fake.Backend
 	mu     sync.Mutex
-	tested []string        // what ran, by address
-	hold   <-chan struct{} // what tests of checkpoint b wait for; nil is nothing
+	tested []string        // executed nodes, by address
+	hold   <-chan struct{} // tests of checkpoint b wait for it; nil means no wait
 	// unplugged is the address of the node that breaks.
 	unplugged string
 }

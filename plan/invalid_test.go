@@ -34,8 +34,8 @@ solution "bad" {
 }
 `
 
-// TestInvalid: a problem with a mistake has one node, which fails with all of
-// them; its cells have a result without a checkpoint, and nothing else minds.
+// TestInvalid: an invalid problem has one node, which fails with all errors; its cells have a result without a
+// checkpoint, and no other node is affected.
 func TestInvalid(t *testing.T) {
 	p := newProject(t, problem+invalidProblems)
 	var addrs []string
@@ -47,7 +47,7 @@ func TestInvalid(t *testing.T) {
 	if want := []string{"problem:bad", "problem:unanswered", "aggregate:bad/bad@local.one"}; !slices.Equal(addrs, want) {
 		t.Errorf("nodes %q, want %q", addrs, want)
 	}
-	for range 2 { // nothing of it is remembered
+	for range 2 { // it is not cached
 		r, results := p.execute(t.Context(), graph.Options{})
 		if r.InputErrors != 2 || r.Failed != 2 || r.Blocked != 1 || r.Broken != 0 {
 			t.Errorf("%d input errors, %d failed, %d blocked, %d broken", r.InputErrors, r.Failed, r.Blocked, r.Broken)
@@ -76,7 +76,7 @@ func TestInvalid(t *testing.T) {
 	if got := len(p.boxes["local.one"].tested); got != 3 {
 		t.Errorf("%d sessions, want those of the other problem", got)
 	}
-	// Neither is in a part that does not ask for it.
+	// Parts that do not select it do not contain it.
 	r, results := p.execute(t.Context(), graph.Options{}, p.plan.Cells[0].Node)
 	if r.InputErrors != 0 || len(results.Cells) != 1 {
 		t.Errorf("%d input errors, %q", r.InputErrors, tell(results))
@@ -104,7 +104,7 @@ result "board" {
 	}
 }
 
-// TestInvalidLock: what an invalid problem requires is not asked for.
+// TestInvalidLock: requirements of an invalid problem are ignored.
 func TestInvalidLock(t *testing.T) {
 	p := newProject(t, problem+invalidProblems)
 	if err := p.plan.LockAll(t.Context()); err != nil {

@@ -93,8 +93,8 @@ func newJudgeProject(t *testing.T, config string) *project {
 	return p
 }
 
-// toy implements a compiler and its programs: a program is its source without comments, and its single word
-// selects what it does.
+// toy implements a compiler and its programs: a program is its source without comments, and its only word selects its
+// behaviour.
 func toy(ctx context.Context, p *fake.Process) (backend.Ending, error) {
 	if p.Argv[0] == "/usr/bin/g++" {
 		code, err := p.Dir.Read(p.Argv[1])
@@ -158,7 +158,7 @@ func toy(ctx context.Context, p *fake.Process) (backend.Ending, error) {
 			return backend.Ending{Status: backend.ClockLimit}, nil
 		}
 		return backend.Ending{}, nil
-	case "ask": // the interactor of "double": it asks for what it was given
+	case "ask": // the interactor of "double": it requests its own input
 		fmt.Fprintln(p.Output, read("in.txt"))
 		var said int
 		fmt.Fscan(p.Input, &said)
@@ -186,8 +186,8 @@ func toyWord(code []byte) string {
 	return ""
 }
 
-// ran runs everything and returns the addresses of what was executed, and for
-// each solution its class, its scores and the verdicts on its cases.
+// ran runs everything and returns the addresses of executed nodes, and for each solution its class, its scores and the
+// verdicts on its cases.
 func (p *project) judged() (ran []string, came map[string]string) {
 	p.t.Helper()
 	p.compile()
@@ -244,7 +244,7 @@ solution "lost" {
 	}
 }
 
-// What is stale after a change: exactly what the change can reach.
+// After a change, exactly the affected nodes are stale.
 func TestJudgeStaleness(t *testing.T) {
 	solutions := judgeSolutions("double.cpp", "near.cpp")
 	verdicts := []string{"score:sum/near@gojudge.box", "aggregate:sum/near@gojudge.box"}
@@ -293,8 +293,7 @@ func TestJudgeStaleness(t *testing.T) {
 			if _, came := p.judged(); came["double"] != "judged 100 100 AC AC AC" {
 				t.Fatal(came)
 			}
-			// Times vary, and the score node passes them on: what it executes
-			// for that alone is not what is asked for.
+			// Times vary, and the score node passes them on, but nodes that only have other times do not run.
 			measured := func(addr string) bool { return strings.HasPrefix(addr, "score:") && !slices.Contains(try.want, addr) }
 			try.change(p)
 			ran, _ := p.judged()
@@ -324,8 +323,8 @@ func TestCheckerThatFails(t *testing.T) {
 	}
 }
 
-// A checker that waits can do so on a busy machine: it is broken, never scored, never
-// stored, and what is known of the other cases is shown.
+// A checker that waits can do so because the machine is busy: it is broken, never scored or stored, and known results
+// of the other cases are shown.
 func TestCheckerThatWaits(t *testing.T) {
 	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
 	p.write("sum/checker.cc", "waits")
@@ -389,7 +388,7 @@ func TestJudgeThatBreaks(t *testing.T) {
 	}
 }
 
-// Rules that the program does not have are a mistake, and never ours instead.
+// Unknown rules are an error, never replaced by ours.
 func TestUnknownRules(t *testing.T) {
 	p := newJudgeProject(t, strings.Replace(judgeProblem, "include =", "compat = \"frontier\"\n    include =", 1)+judgeSolutions("double.cpp"))
 	p.write("double.cpp", "doubles")

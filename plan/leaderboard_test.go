@@ -18,7 +18,7 @@ func boards(t *testing.T, blocks string, cells ...report.Cell) ([]Leaderboard, e
 	return p.plan.Leaderboards(&report.Results{Cells: cells})
 }
 
-// cell has one checkpoint a with so many core tests passed of two.
+// cell has one checkpoint a with a number of passed core tests of two.
 func cell(solution, backend string, core int, labels ...string) report.Cell {
 	c := report.Cell{Problem: "kv", Solution: solution, Backend: backend, Repeat: 1, Suites: []string{"default"}, Status: verdict.Success,
 		Checkpoints: []report.Checkpoint{{Name: "a", Class: verdict.Judged, Passed: core == 2, Groups: verdict.GroupCounts{verdict.Core: {Passed: core, Total: 2}}}}}
@@ -75,7 +75,7 @@ func TestLeaderboard(t *testing.T) {
   metric "p" { value = self.core.passed }
   sort = ["p"]`,
 			want: [][]string{{"weak", "0"}, {"middle", "1"}, {"strong", "2"}}},
-		{name: "nothing is left", body: `
+		{name: "no rows remain", body: `
   where    = false
   group_by = ["solution"]
   metric "p" { value = 1 }`},

@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// machineProblems are four problems, of which small and default need the same machines where these have 2 processors
-// unless a problem sets another number.
+// machineProblems are four problems: small and default need the same machines if these have 2 processors, unless a
+// problem sets another number.
 const machineProblems = `
 problem "small" {
   resources { cpus = "2" }
@@ -129,7 +129,7 @@ func TestMachines(t *testing.T) {
 		}
 	}
 	if got, want := fmt.Sprint(probes), "map[default:local.one cpus=2 large:local.one accelerators=L4:1,cpus=2,nodes=2 small:local.one cpus=2 tests:local.one cpus=2,memory=16+]"; got != want {
-		t.Errorf("what is asked first is\n%s, want\n%s", got, want)
+		t.Errorf("the first query is to\n%s, want\n%s", got, want)
 	}
 	if m := p.plan.Config.Backends[0]; m.Pool != graph.CPUPool || m.Machines.Pool != "" || m.Machines.Resources != (lang.Resources{CPUs: "2"}) {
 		t.Errorf("the block of the configuration has become %+v, %+v", m, m.Machines)
@@ -173,7 +173,7 @@ func TestMachinesOfJudge(t *testing.T) {
 	}
 }
 
-// builder is an ImageBuilder of which only the presence matters.
+// builder is an ImageBuilder that is never called.
 type builder struct{ backend.ImageBuilder }
 
 // An image that is built is built where it is used: on the machines of each pool.

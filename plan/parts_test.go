@@ -158,8 +158,8 @@ func TestDividedResults(t *testing.T) {
 	}
 }
 
-// TestDividedRuns: an edit runs one file in each checkpoint that has it, and a
-// checkpoint with one file asks what it would ask undivided.
+// TestDividedRuns: an edit runs one file in each checkpoint that contains it, and a checkpoint with one file has the
+// key of an undivided one.
 func TestDividedRuns(t *testing.T) {
 	p := newDivided(t, strings.Replace(divided, `split = "file"`, "", 1))
 	ran := func() []string {
@@ -189,8 +189,7 @@ func TestDividedRuns(t *testing.T) {
 	}
 }
 
-// TestDividedBroken: machinery that fails one part leaves no verdict, and what
-// the others did is kept.
+// TestDividedBroken: a broken part leaves no verdict, but the results of the others are saved.
 func TestDividedBroken(t *testing.T) {
 	p := newDivided(t, divided)
 	p.boxes["local.one"].unplugged = "pytest:kv/c/good@local.one/test_b.py"

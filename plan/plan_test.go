@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// outline shows a graph: each node with its pool and what it needs.
+// outline formats a graph: each node with its pool and its inputs.
 func outline(t *testing.T, g *graph.Graph) string {
 	t.Helper()
 	ids := make([]graph.ID, g.Len())
@@ -141,8 +141,7 @@ aggregate:suite.again ((in process))
 	}
 }
 
-// TestSharing: what cells have in common is one node, and an edit of it runs
-// what depends on it and nothing else.
+// TestSharing: cells share common nodes, and an edit reruns only nodes that depend on it.
 func TestSharing(t *testing.T) {
 	p := newProject(t, problem+`backend "local" "two" {}`)
 	kinds := map[string]int{}
@@ -221,7 +220,7 @@ func TestShards(t *testing.T) {
 	slices.Sort(all)
 	slices.Sort(parts)
 	if diff := cmp.Diff(all, parts); diff != "" {
-		t.Errorf("the shards are no partition: %s", diff)
+		t.Errorf("the shards do not partition the cells: %s", diff)
 	}
 }
 
@@ -284,8 +283,8 @@ func TestLockAll(t *testing.T) {
 	}
 }
 
-// TestIdentityIsAskedUntilKnown: a backend that cannot be reached at first breaks the nodes
-// of that moment, of which only the first one waits for it.
+// TestIdentityIsAskedUntilKnown: a backend that is unreachable at first breaks the nodes of that moment; only the first
+// of them waits for it.
 func TestIdentityIsAskedUntilKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, unplugged := 0, errors.New("unplugged")
@@ -306,7 +305,7 @@ func TestIdentityIsAskedUntilKnown(t *testing.T) {
 			}
 		}
 		if asked != 2 {
-			t.Errorf("asked %d times for two failures", asked)
+			t.Errorf("%d queries for two failures", asked)
 		}
 		time.Sleep(failureKept) // of synthetic time
 		for range 3 {
@@ -315,7 +314,7 @@ func TestIdentityIsAskedUntilKnown(t *testing.T) {
 			}
 		}
 		if asked != 3 {
-			t.Errorf("asked %d times", asked)
+			t.Errorf("%d queries", asked)
 		}
 	})
 }

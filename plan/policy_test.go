@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// The language may not import the room that knows the policies, so it has
-// their names, too: all of them, and the same default.
+// The language must not import the package of policies, so it duplicates their names: all of them, and the same
+// default.
 func TestPoliciesOfTheLanguage(t *testing.T) {
 	var names []string
 	for _, p := range verdict.Policies() {
@@ -32,7 +32,7 @@ func TestPoliciesOfTheLanguage(t *testing.T) {
 	}
 	walk(lang.Schema(lang.Extensions{}))
 	if found == 0 {
-		t.Error("the language has no policies")
+		t.Error("the language lacks policies")
 	}
 	p := newProject(t, problem)
 	for _, cp := range p.plan.Config.Problems[0].Checkpoints {

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// tell shows the results in short.
+// tell formats the results briefly.
 func tell(r *report.Results) []string {
 	var all []string
 	for _, c := range r.Cells {
@@ -64,15 +64,14 @@ func TestResults(t *testing.T) {
 	if diff := cmp.Diff(results, again); diff != "" {
 		t.Errorf("(-first +second)\n%s", diff)
 	}
-	// A part is asked for.
+	// Selects a part of the cells.
 	_, part := p.execute(t.Context(), graph.Options{}, p.plan.Cells[0].Checkpoints[1].Aggregate)
 	if got := tell(part); len(got) != 1 || got[0] != "good local.one success; b judged passed core 1/1 regression 1/1" {
 		t.Errorf("a part: %q", got)
 	}
 }
 
-// TestResultsWithoutVerdict: what kept a checkpoint from a verdict is shown
-// apart, and none of it passes.
+// TestResultsWithoutVerdict: reasons for a missing verdict are listed separately, and none of these cells passes.
 func TestResultsWithoutVerdict(t *testing.T) {
 	for _, try := range []struct {
 		name, code string
@@ -144,9 +143,9 @@ func TestResultsInterrupted(t *testing.T) {
 		}
 	}
 	if got := tell(results)[0]; got != "good local.one skipped; a judged passed core 1/1; b skipped" {
-		t.Errorf("a cell of which a part was judged: %s", got)
+		t.Errorf("a partially judged cell: %s", got)
 	}
-	// What was not judged is judged by the next run, and nothing is twice.
+	// The next run judges the remaining cells, each only once.
 	_, results = p.execute(t.Context(), graph.Options{})
 	if got := p.boxes["local.one"].tested; len(got) != 3 {
 		t.Errorf("tested %q", got)
@@ -193,7 +192,7 @@ func TestPass(t *testing.T) {
 			t.Errorf("%s: %s, %v", try.rule, good.Class, *good.Message)
 		}
 	}
-	// A condition is never asked about what was not judged.
+	// Conditions are not evaluated for cells without a verdict.
 	p := newProject(t, strings.Replace(problem, `checkpoint "b" {}`, "checkpoint \"b\" {\n pass { when = true }\n}", 1))
 	p.write("good/b/kv.py", "exit")
 	_, results := p.execute(t.Context(), graph.Options{})

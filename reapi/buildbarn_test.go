@@ -108,7 +108,7 @@ func TestBuildbarn(t *testing.T) {
 		t.Fatalf("%+v, %v", can, err)
 	}
 
-	// The second command gets what the first has made, and none of its bytes come here.
+	// The second command gets the outputs of the first, none of which are transferred here.
 	store, u := cache.NewMemory(), reapi.NewSender(c)
 	inputs := tree(t, store, 1000, fresh(""))
 	if err := u.Outputs(ctx, store, inputs); err != nil {
@@ -152,8 +152,7 @@ func TestBuildbarn(t *testing.T) {
 	}
 }
 
-// TestBuildbarnResults: the engine keeps no result that is not a success, and what clients
-// give it, it keeps.
+// TestBuildbarnResults: the engine stores only successful results, including those of clients.
 func TestBuildbarnResults(t *testing.T) {
 	b := newBarn(t)
 	ctx := context.Background()
@@ -255,7 +254,7 @@ func TestBuildbarnLost(t *testing.T) {
 		}()
 		<-began
 		if daemon == "storage" {
-			// It ends in some way: the action is not looked for in what was lost.
+			// it ends in some way, but its action is not looked up in the lost storage
 			b.restart(daemon)
 			if r, err := c.ActionResult(context.Background(), digest); err == nil && r != nil {
 				t.Errorf("%v", r)
@@ -273,7 +272,7 @@ func TestBuildbarnLost(t *testing.T) {
 	b.run(c, command{script: fresh("true"), platform: poolB})
 }
 
-// proxy passes connections on until it cuts them.
+// proxy forwards connections until it cuts them.
 type proxy struct {
 	address string
 	mu      sync.Mutex
@@ -322,7 +321,7 @@ func (p *proxy) pass(to, from net.Conn) {
 	}
 }
 
-// open is how many connections there are, counted at both ends.
+// open is the number of connections, counted at both ends.
 func (p *proxy) open() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -42,12 +42,12 @@ type command struct {
 	script   string
 	platform string // NAME=VALUE,...
 	outputs  []string
-	root     cache.Digest // of the inputs; zero has none
+	root     cache.Digest // of the inputs; the zero value has none
 	timeout  time.Duration
 	shared   bool // engines can execute it once for many calls
 }
 
-// upload sends what the action consists of, without its inputs, and returns its digest.
+// upload sends the action, without its inputs, and returns its digest.
 func (a command) upload(t *testing.T, u *cache.Sender) cache.Digest {
 	t.Helper()
 	d, err := a.send(u)
@@ -117,7 +117,7 @@ func TestExecute(t *testing.T) {
 		t.Errorf("stages %s", got)
 	}
 
-	// Streams that break off are attached to again, and nothing is executed twice.
+	// The client reattaches to interrupted streams, and no action is executed twice.
 	s.Forget()
 	x, err = run(answer(remotetest.Outcome{Response: done, Cuts: 3}))
 	if err != nil || x.Result.ExitCode != 3 {
@@ -151,7 +151,7 @@ func TestExecuteLeavesNothing(t *testing.T) {
 	await.Until(t, "what waited for the actions is gone", func() bool { return runtime.NumGoroutine() < before+10 })
 }
 
-// TestExecuteErrors: what is wrong with the machine, with the caller, or with the action.
+// TestExecuteErrors: errors of the machine, of the caller, and of the action.
 func TestExecuteErrors(t *testing.T) {
 	s := remotetest.Start(t)
 	c := open(t, s.GRPC, "")
@@ -201,7 +201,7 @@ func TestExecuteErrors(t *testing.T) {
 	}
 }
 
-// describe is an error with what its type has beside the text.
+// describe formats the fields of an error's type next to its text.
 func describe(err error) string {
 	var busy *reapi.BusyError
 	var missing *reapi.MissingError
@@ -219,7 +219,7 @@ func describe(err error) string {
 	return fmt.Sprintf("%T: %v", err, err)
 }
 
-// TestTimeout: the limit of an action is a fact about it, those of servers are not.
+// TestTimeout: a timeout of an action is a result, but one of a server is not.
 func TestTimeout(t *testing.T) {
 	s := remotetest.Start(t)
 	c := open(t, s.GRPC, "")

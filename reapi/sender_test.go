@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// tree stores a tree of n files of 100 bytes, in directories of 100 files, which differ from
-// those of trees with another salt.
+// tree stores a tree of n files of 100 bytes, in directories of 100 files, which differ from those of trees with
+// another salt.
 func tree(t *testing.T, store cache.Store, n int, salt string) cache.Output {
 	t.Helper()
 	var entries []cache.Entry
@@ -35,8 +35,8 @@ func tree(t *testing.T, store cache.Store, n int, salt string) cache.Output {
 	return cache.Output{Name: "tree", Digest: built.Root, Tree: true}
 }
 
-// TestUploadsTogether: a tree of 5,000 files takes some calls; asked for by many at once, it
-// is sent once, and asked for again, not at all.
+// TestUploadsTogether: a tree of 5,000 files takes few calls, is sent once for many concurrent requests, and is not
+// sent again for later ones.
 func TestUploadsTogether(t *testing.T) {
 	s := remotetest.Start(t)
 	u := reapi.NewSender(open(t, s.GRPC, ""))
@@ -62,7 +62,7 @@ func TestUploadsTogether(t *testing.T) {
 	if err := u.Outputs(context.Background(), store, large); err != nil || s.Calls("") != 0 {
 		t.Errorf("again: %d calls, %v", s.Calls(""), err)
 	}
-	// Of a tree that has much of it, the rest is sent.
+	// If much of a tree is stored already, the rest is sent.
 	other := tree(t, store, 5001, "")
 	if err := u.Outputs(context.Background(), store, other); err != nil || s.Calls("") != 2 {
 		t.Errorf("one more file: %d calls, %v", s.Calls(""), err)
@@ -70,7 +70,7 @@ func TestUploadsTogether(t *testing.T) {
 	if _, blobs := s.Holds(); blobs != 5054 {
 		t.Errorf("the server has %d blobs", blobs)
 	}
-	// Another client asks, and sends nothing.
+	// Another client queries, and sends nothing.
 	s.Forget()
 	if err := reapi.NewSender(open(t, s.GRPC, "")).Outputs(context.Background(), store, large); err != nil || s.Calls("FindMissingBlobs") != 1 || s.Calls("BatchUpdateBlobs") != 0 {
 		t.Errorf("another client: %d calls, %v", s.Calls(""), err)
@@ -133,7 +133,7 @@ func TestUploadFaults(t *testing.T) {
 	}
 	group.Wait()
 
-	// A tree without its directories is there already, or cannot be sent.
+	// A tree without directories is already stored, or cannot be sent.
 	below := cache.Output{Digest: cache.SumBytes([]byte("no directory")), Tree: true}
 	var missing *cache.MissingError
 	if err := u.Outputs(ctx, store, below); !errors.As(err, &missing) {

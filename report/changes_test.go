@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// A checkpoint whose tests changed is no longer the same, whatever its outcome.
+// A checkpoint with changed tests counts as changed, even with the same outcome.
 func TestChangesWithinACheckpoint(t *testing.T) {
 	one := func(class verdict.Class, passed bool, tests ...string) *Results {
 		c := Checkpoint{Name: "one", Class: class, Passed: passed, Policy: string(verdict.AllCases)}
@@ -23,21 +23,21 @@ func TestChangesWithinACheckpoint(t *testing.T) {
 		kind          ChangeKind // "" if it is the same
 		lost, won     string
 	}{
-		"nothing":                    {failed("-a", "+b"), failed("-a", "+b"), "", "", ""},
-		"another order":              {failed("-a", "+b"), failed("+b", "-a"), "", "", ""},
-		"an error in place":          {failed("-a"), failed("!a"), "", "", ""},
-		"more failures":              {failed("-a", "+b"), failed("-a", "-b"), ChangeChanged, "b", ""},
-		"one broken, another mended": {failed("-a", "+b"), failed("+a", "-b"), ChangeChanged, "b", "a"},
-		"renamed":                    {one(verdict.Judged, true, "+a"), one(verdict.Judged, true, "+b"), ChangeChanged, "a", "b"},
-		"dropped":                    {one(verdict.Judged, true, "+a", "+b"), one(verdict.Judged, true, "+a"), ChangeChanged, "b", ""},
-		"no longer run":              {one(verdict.Judged, true, "+a", "+b"), one(verdict.Judged, true, "+a", "/b"), ChangeChanged, "b", ""},
-		"a failing one is gone":      {failed("-a", "-b"), failed("-a"), ChangeChanged, "", "b"},
-		"a skipped one is gone":      {failed("-a", "/b"), failed("-a"), "", "", ""},
-		"lost":                       {one(verdict.Judged, true, "+a"), failed("-a"), ChangeLost, "a", ""},
-		"another end":                {one(verdict.NoReport, false), one(verdict.SessionTimeout, false), ChangeChanged, "", ""},
-		"the machine broke":          {failed("-a"), one(verdict.NotJudged, false), ChangeBroken, "", "a"},
-		"a mended machine":           {one(verdict.NotJudged, false), failed("-a"), ChangeJudged, "a", ""},
-		"still broken":               {one(verdict.NotJudged, false), one(verdict.CheckerFailed, false), "", "", ""},
+		"nothing":                   {failed("-a", "+b"), failed("-a", "+b"), "", "", ""},
+		"another order":             {failed("-a", "+b"), failed("+b", "-a"), "", "", ""},
+		"an error in its place":     {failed("-a"), failed("!a"), "", "", ""},
+		"more failures":             {failed("-a", "+b"), failed("-a", "-b"), ChangeChanged, "b", ""},
+		"one broken, another fixed": {failed("-a", "+b"), failed("+a", "-b"), ChangeChanged, "b", "a"},
+		"renamed":                   {one(verdict.Judged, true, "+a"), one(verdict.Judged, true, "+b"), ChangeChanged, "a", "b"},
+		"dropped":                   {one(verdict.Judged, true, "+a", "+b"), one(verdict.Judged, true, "+a"), ChangeChanged, "b", ""},
+		"no longer run":             {one(verdict.Judged, true, "+a", "+b"), one(verdict.Judged, true, "+a", "/b"), ChangeChanged, "b", ""},
+		"a failing one is gone":     {failed("-a", "-b"), failed("-a"), ChangeChanged, "", "b"},
+		"a skipped one is gone":     {failed("-a", "/b"), failed("-a"), "", "", ""},
+		"lost":                      {one(verdict.Judged, true, "+a"), failed("-a"), ChangeLost, "a", ""},
+		"another end":               {one(verdict.NoReport, false), one(verdict.SessionTimeout, false), ChangeChanged, "", ""},
+		"the machine broke":         {failed("-a"), one(verdict.NotJudged, false), ChangeBroken, "", "a"},
+		"a fixed machine":           {one(verdict.NotJudged, false), failed("-a"), ChangeJudged, "a", ""},
+		"still broken":              {one(verdict.NotJudged, false), one(verdict.CheckerFailed, false), "", "", ""},
 	} {
 		all := Changes(c.before, c.after)
 		if c.kind == "" {
@@ -65,7 +65,7 @@ func TestChangesWithinACheckpoint(t *testing.T) {
 	}
 }
 
-// Scores also differ above their bound, and if one of them is not a number.
+// Scores also differ above their bound, and if one is NaN.
 func TestChangesOfScores(t *testing.T) {
 	one := func(bounded, unbounded float64) *Results {
 		s := verdict.NewScore(bounded, unbounded)

@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// contest returns cells of problems that solutions pass as letters say: p passes, f fails, b breaks, and
-// a space is not attempted.
+// contest returns cells of problems with a letter for each solution: p passes, f fails, b breaks, and a space was not
+// attempted.
 func contest(solutions map[string]string) *Results {
 	r := &Results{Schema: Schema, Run: "r"}
 	for solution, letters := range solutions {
@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 	for i, one := range c.All {
 		names = append(names, one.Name+" "+c.Letters(i))
 	}
-	// What met too seldom is in every group.
+	// Contenders with too few common problems are in every group.
 	if got := strings.Join(names, ", "); got != "good a, late ab, fair b, near b" {
 		t.Errorf("contenders are %s", got)
 	}
@@ -62,7 +62,7 @@ func TestCompare(t *testing.T) {
 			if p.Problems != 11 || p.Missing != 1 || !p.Single {
 				t.Errorf("good and near are %+v", p)
 			}
-		case "late near": // one of them broke where they met
+		case "late near": // one of them broke on a common problem
 			if p.Problems != 0 || p.Shown || p.Missing != 1 || p.Least != 0 || p.Most != 1 {
 				t.Errorf("late and near are %+v", p)
 			}
@@ -126,7 +126,7 @@ func TestWriteContenders(t *testing.T) {
 	}
 }
 
-// A machine that breaks for one of two equal contenders makes neither the better one.
+// A machine that breaks for one of two equal contenders does not make the other better.
 func TestCompareBroken(t *testing.T) {
 	r := contest(map[string]string{"one": "pppppppp", "two": "pppppppp"})
 	slow := contest(map[string]string{"one": "ffffffff", "two": "bbbbbbbb"})
@@ -143,7 +143,7 @@ func TestCompareBroken(t *testing.T) {
 	}
 }
 
-// Contenders without a problem in common cannot be compared; what each attempted is named.
+// Contenders without a common problem cannot be compared; the problems that each attempted are listed.
 func TestCompareUnmatched(t *testing.T) {
 	r := contest(map[string]string{"good": "pppppp", "fair": "ffffff"})
 	for i := range r.Cells {
@@ -158,7 +158,7 @@ func TestCompareUnmatched(t *testing.T) {
 	}
 }
 
-// Cells without the label that is compared by are counted, and contenders without any verdict have no mean.
+// Cells without the label that is compared are counted, and contenders without any verdict have no mean.
 func TestCompareLeftOut(t *testing.T) {
 	r := contest(map[string]string{"good": "pppppp", "fair": "ffffff", "late": "bbbbbb"})
 	for i := range r.Cells {
@@ -176,7 +176,7 @@ func TestCompareLeftOut(t *testing.T) {
 	}
 	for _, want := range []string{"6 cells left out: no label model", "l            -  ~"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, b.String())
+			t.Errorf("missing %q:\n%s", want, b.String())
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestCompareTooFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.tooFew(); got != "5 problems can show no difference; 6 can." {
-		t.Errorf("of two it says %q", got)
+		t.Errorf("two: %q", got)
 	}
 	more := contest(map[string]string{"b": "ppppp", "c": "ppppp"})
 	r.Cells = append(r.Cells, more.Cells...)
@@ -202,7 +202,7 @@ func TestCompareTooFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.tooFew(); got != "5 problems can show no difference among 6 pairs; 8 can." {
-		t.Errorf("of four it says %q", got)
+		t.Errorf("four: %q", got)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestCompareAgainst(t *testing.T) {
 	}
 }
 
-// Scores without a bound are a metric like any other, and written with the digits that tell them apart.
+// Unbounded scores are a metric like any other, with as many digits as distinguish them.
 func TestCompareUnbounded(t *testing.T) {
 	r := &Results{Schema: Schema, Run: "r"}
 	for solution, scores := range map[string][]float64{"first": {0.0941, 0.0951}, "second": {0.0932, 0.0942}, "lost": {0.0894, -1}} {
@@ -249,7 +249,7 @@ func TestCompareUnbounded(t *testing.T) {
 	}
 	for _, want := range []string{"0.0946", "0.0937", "0.0447", "+0.0009"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("it does not say %s:\n%s", want, b.String())
+			t.Errorf("missing %s:\n%s", want, b.String())
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestHistoryFigure(t *testing.T) {
 		t.Error("the step is not marked with its cause")
 	}
 	if _, ok := HistoryFigure(runs, "score"); ok {
-		t.Error("a history of scores, of which there are none")
+		t.Error("a history without scores")
 	}
 }
 

@@ -62,8 +62,7 @@ func TestWriteReportsTheWritersError(t *testing.T) {
 	}
 }
 
-// Whatever the tests print, each format stays readable by its reader, and a
-// terminal is sent no control character.
+// For any output of tests, each format stays readable for its readers, and a terminal receives no control character.
 func TestNastyContentStaysInside(t *testing.T) {
 	for _, message := range []string{nasty, megabyte(), "\x1b]0;title\a", strings.Repeat("\n", 1000), "\xff\xfe", `=cmd|' /C calc'!A0`} {
 		r := mixed()
@@ -114,8 +113,8 @@ func TestNastyContentStaysInside(t *testing.T) {
 	}
 }
 
-// No format may look better than the model: every broken, errored, skipped
-// and failed checkpoint shows up as something that is not a pass.
+// No format may look better than the results: every broken, errored, skipped and failed checkpoint must not look like a
+// pass.
 func TestNoFormatHidesWhatWasNotJudged(t *testing.T) {
 	r := mixed()
 	s := Summarize(r, nil)
@@ -203,7 +202,7 @@ func TestTestsGolden(t *testing.T) {
 		}
 	}
 	if err := WriteTests(io.Discard, "xml", mixed(), false, Options{}); err == nil {
-		t.Error("an unknown format is no error")
+		t.Error("an unknown format is not rejected")
 	}
 }
 
@@ -231,7 +230,7 @@ func TestNumbersInNamesCountAsSuch(t *testing.T) {
 	}
 }
 
-// A spreadsheet runs what begins like a formula; submissions name and say such things.
+// Spreadsheets run texts that begin like a formula, which names and output of submissions can.
 func TestCSVIsInert(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "plain": "plain", "=1+1": "'=1+1", "+cmd": "'+cmd", "@SUM(A1)": "'@SUM(A1)", "-": "'-", "\t=1": "'\t=1",

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// What changed comes first, with what became worse at its head.
+// Changes come first, the regressions among them at the head.
 func TestGitHubChangesGolden(t *testing.T) {
 	before := mixed()
 	for i := range before.Cells {
@@ -28,7 +28,7 @@ func TestGitHubChangesGolden(t *testing.T) {
 	}
 	golden(t, "changes.annotations", b.Bytes())
 	if text := string(render(t, "github", mixed(), Options{Before: mixed()})); !strings.Contains(text, "Nothing changed.") {
-		t.Errorf("of equal results it says\n%s", text)
+		t.Errorf("equal results:\n%s", text)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestGitHubLimits(t *testing.T) {
 			t.Errorf("%d bytes, the limit is %d", len(text), limit)
 		}
 		if !strings.HasPrefix(text, CommentMarker) || !strings.Contains(text, "more\n") && !strings.Contains(text, "shows the rest") {
-			t.Errorf("with %d bytes it does not say that there is more", limit)
+			t.Errorf("with %d bytes it does not report omissions", limit)
 		}
 		fenced := false
 		for line := range strings.Lines(text) {

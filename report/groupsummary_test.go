@@ -51,7 +51,7 @@ func TestSummarizeGroups(t *testing.T) {
 	if gpt.Cells != 6 || gpt.Solved != 1 || gpt.NotFinite != 1 || gpt.Statuses[verdict.Success] != 4 || gpt.Statuses[verdict.Broken] != 1 {
 		t.Errorf("%+v", gpt)
 	}
-	// Clamped in aggregates only: 100, 50, 0; what has no score counts with the lowest.
+	// Scores are clamped only in aggregates: 100, 50, 0; missing scores count as the lowest.
 	if s := gpt.Score.Scored; s.N != 3 || s.Mean != 50 || s.Min != 0 || s.Max != 100 {
 		t.Errorf("bounded, of those with a score %+v", s)
 	}
@@ -61,11 +61,11 @@ func TestSummarizeGroups(t *testing.T) {
 	if s := gpt.Unbounded.All; s.N != 5 || s.Mean != (250+50-10-2*10)/5.0 || s.Min != -10 || s.Max != 250 {
 		t.Errorf("unbounded %+v", s)
 	}
-	// What broke is in no mean, and could have been anything.
+	// Means exclude broken cells, whose result could have been any.
 	if least, most := gpt.Score.Bounds(verdict.Points); gpt.Score.Missing != 1 || least != 25 || most != 250/6.0 {
 		t.Errorf("bounded, from %v to %v", least, most)
 	}
-	// a: one of three attempts; b: 0 of 2, as the broken one does not count.
+	// a: one of three attempts; b: 0 of 2, since the broken one does not count.
 	if e := gpt.PassAt[0]; math.Abs(e.Value-(1.0/3+0)/2) > 1e-12 || e.Units != 2 {
 		t.Errorf("pass@1 %+v", e)
 	}

@@ -39,8 +39,7 @@ func TestDecodeReadsWhatWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Bytes that were no UTF-8 are written as an escape first, then as the
-		// character that they have become.
+		// Invalid UTF-8 is written as an escape first, and afterwards as the replacement character.
 		out = bytes.ReplaceAll(out, []byte(`\ufffd`), []byte("\ufffd"))
 		if diff := cmp.Diff(string(out), string(render(t, "json", back, Options{}))); diff != "" {
 			t.Errorf("changed on the way:\n%s", diff)
@@ -78,8 +77,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Decode never panics, and what it accepts can be rendered by every format
-// and reads back the same.
+// Decode never panics, and every format renders its results, which round-trip.
 func FuzzDecode(f *testing.F) {
 	var b bytes.Buffer
 	if err := Write(&b, "json", mixed(), Options{}); err != nil {
@@ -96,7 +94,7 @@ func FuzzDecode(f *testing.F) {
 		for _, format := range Formats() {
 			render(t, format, r, Options{Page: text.Page{Width: 60}})
 		}
-		// Bytes that were no UTF-8 become characters on the first way round.
+		// Invalid UTF-8 becomes replacement characters on the first round trip.
 		var out []byte
 		for range 2 {
 			out = render(t, "json", r, Options{})

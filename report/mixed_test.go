@@ -85,8 +85,8 @@ func mixed() *Results {
 	}}
 }
 
-// scored has cells of problems that give scores: full and partial marks, more
-// than full ones, none at all, a checker that failed, and no code to judge.
+// scored has cells of problems with scores: full and partial marks, more than full ones, none, a failed checker, and no
+// code to judge.
 func scored() *Results {
 	one := func(id, said string, ratio, unbounded float64, message string) Test {
 		t := test(id, verdict.Core, verdict.TestFailed, message)

@@ -7,8 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// recordedCell returns a cell of a task with a checkpoint for each score; -1 was not reached, and
-// -2 has no verdict.
+// recordedCell returns a cell of a task with a checkpoint for each score; -1 means not reached, and -2 no verdict.
 func recordedCell(r Recorded, scores ...float64) Cell {
 	r.By = "other"
 	cell := Cell{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1, Status: verdict.Success, Recorded: &r}
@@ -27,7 +26,7 @@ func recordedCell(r Recorded, scores ...float64) Cell {
 
 func some(f float64) *float64 { return &f }
 
-// What was recorded and what is so here are shown beside each other, and why they differ.
+// Recorded results are shown next to current ones, with the reason of differences.
 func TestRecordedNote(t *testing.T) {
 	same := recordedCell(Recorded{Score: some(0.5), Valid: true, Comparable: true}, 1, 0)
 	broken := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true}, 1, -2)
@@ -45,7 +44,7 @@ func TestRecordedNote(t *testing.T) {
 	unsolved.Problem, unsolved.Checkpoints = "q", []Checkpoint{solved.Checkpoints[0]}
 	unsolved.Checkpoints[0].Passed = false
 	if got := (row{cell: &unsolved, checkpoint: &unsolved.Checkpoints[0]}).recordedNote(); got != "recorded as passed" {
-		t.Errorf("a row of a test says %q", got)
+		t.Errorf("a row of a test is %q", got)
 	}
 	for name, try := range map[string]struct {
 		cells []Cell

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Cells that are split and put together again are what they were, whatever is in their text.
+// Splitting and joining cells does not change them, for any text.
 func TestSplitCells(t *testing.T) {
 	message := `},{ " \" \\`
 	cells := []Cell{
@@ -32,8 +32,7 @@ func TestSplitCells(t *testing.T) {
 	}
 }
 
-// Cells are equal apart from measurements only if nothing else differs: a text that looks like a field does not
-// count.
+// Comparing cells ignores their measurements, but not texts that look like such fields.
 func TestWithoutTaken(t *testing.T) {
 	cell := func(took float64, memory int64, said string) []byte {
 		test := Test{Test: verdict.Test{ID: "t"}, DurationMS: took, Message: &said, CPUMS: &took, MemoryBytes: &memory}

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// A pass that nothing speaks for is marked wherever people look.
+// A vacuous pass is marked in every view.
 func TestVacuousPassIsShown(t *testing.T) {
 	bare := checkpoint("b", verdict.Judged, true, test("t", verdict.Regression, verdict.TestPassed, ""))
 	r := &Results{Cells: []Cell{{Problem: "p", Status: verdict.Success, Checkpoints: []Checkpoint{checkpoint("a", verdict.Judged, true, test("t", verdict.Core, verdict.TestPassed, "")), bare}}}}
@@ -71,7 +71,7 @@ func TestVacuousPassIsShownForCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Count(b.String(), "a passes core-cases with no core tests"); got != manyRows+1 {
-		t.Errorf("%d rows say so:\n%s", got, b.String())
+		t.Errorf("%d rows show it:\n%s", got, b.String())
 	}
 }
 
@@ -125,6 +125,6 @@ func TestSummarize(t *testing.T) {
 		}
 	}
 	if s := Summarize(&Results{}, nil); s != (Summary{}) {
-		t.Errorf("nothing asked for: %+v", s)
+		t.Errorf("nothing selected: %+v", s)
 	}
 }

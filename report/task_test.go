@@ -25,7 +25,7 @@ func TestTasksGolden(t *testing.T) {
 	golden(t, "tasks.mixed.table", render(t, "table", both, Options{}))
 }
 
-// What of tasks counts, whatever cells there are.
+// Tasks count, next to any cells.
 func TestTasksExit(t *testing.T) {
 	for outcome, want := range map[string]int{TaskDone: 0, "failed": 1, "broken": 3, "blocked": 0, "skipped": 0} {
 		r := &Results{Tasks: []Task{{Name: "a", Outcome: TaskDone}, {Name: "b", Outcome: outcome}}}

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// fixed is a task whose only output is a value as JSON; nil breaks.
+// fixed is a task with one output, a value as JSON; nil breaks.
 type fixed struct {
 	name  string
 	value any
@@ -86,7 +86,7 @@ func TestAggregateWithoutSkipped(t *testing.T) {
 	}{
 		{all, false, false, verdict.Count{Passed: 1, Total: 2}},
 		{all, true, true, verdict.Count{Passed: 1, Total: 1}},
-		{all[1:], true, false, verdict.Count{}}, // nothing shows that it passes
+		{all[1:], true, false, verdict.Count{}}, // no test shows that it passes
 		{append([]verdict.Test{test(verdict.Core, verdict.TestFailed)}, all...), true, false, verdict.Count{Passed: 1, Total: 2}},
 	} {
 		var got verdict.Checkpoint

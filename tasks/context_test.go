@@ -27,7 +27,7 @@ func TestContextScan(t *testing.T) {
 		{"taken back and not", "x\n!x/*\nx/drop\n", "x/keep x/drop", ".dockerignore x/keep", ""},
 		{"itself and the Dockerfile", "Dockerfile\n.dockerignore\n", "Dockerfile a", "a", ""},
 		{"with a slash, with dots", "/a\n./x/../b\n", "a b c", ".dockerignore c", ""},
-		{"a pattern that is none", "[\n", "a", "", "syntax error in pattern"},
+		{"an invalid pattern", "[\n", "a", "", "syntax error in pattern"},
 	} {
 		root := t.TempDir()
 		write := func(name, text string) {
@@ -66,7 +66,7 @@ func TestContextScan(t *testing.T) {
 	}
 }
 
-// Files that no tree can hold can be left out.
+// Files that no tree can contain can be ignored.
 func TestContextLeavesOutWhatItCannotHold(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Symlink("/etc", filepath.Join(root, "out")); err != nil {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// laid is a submission with what SlopCodeBench's patterns are about: "*"
-// crosses "/", some are anchored at the root and some are not.
+// laid is a submission for SlopCodeBench's patterns: "*" crosses "/", and some are anchored at the root.
 var laid = []string{
 	"main.py=", "main.pyc=", "pkg/mod.py=", "pkg/mod.pyc=", "pkg/__pycache__/mod.pyc=", "pkg/__pycache__/note.txt=",
 	"venv/lib/x.py=", "sub/venv/x.py=", ".venv/x=", ".evaluation_tests/test_a.py=", "tests/test_own.py=", "tests/assets/deep/x=",
@@ -14,8 +13,7 @@ var laid = []string{
 }
 
 func TestFnmatch(t *testing.T) {
-	// The default ones, the implicit ones, and those of two assets: the
-	// directory files and the file data.json.
+	// The default ones, the implicit ones, and those of two assets: the directory files and the file data.json.
 	patterns := []string{"*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*", "tests/assets", "tests/assets/*", "files", "files/*", "data.json"}
 	found, err := scanTree(lay(t, laid...), Fnmatch(patterns), unobserved)
 	want := []string{".git/HEAD", "main.py", "pkg/__pycache__/note.txt", "pkg/mod.py", "sub/data.json", "sub/files/a", "sub/venv/x.py", "tests/assets.txt", "tests/test_own.py"}

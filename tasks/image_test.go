@@ -17,7 +17,7 @@ import (
 // builder keeps images in memory: their contents are the Dockerfile's first
 // word and the files of the context whose names it has.
 type builder struct {
-	base   string // what the base's name means
+	base   string // the image that the base's name refers to
 	images map[cache.Digest]bool
 	last   backend.Recipe
 	builds int
@@ -123,7 +123,7 @@ func TestImage(t *testing.T) {
 	if b.builder.last.Dockerfile != "Dockerfile" || b.builder.last.Afresh {
 		t.Errorf("recipe %+v", b.builder.last)
 	}
-	b.write("a", "2") // nothing of it is in the image
+	b.write("a", "2") // the image contains none of it
 	b.want("done done cached")
 	b.write("Dockerfile", "FROM y\n")
 	if st := b.want("done done done"); st.Cause != "Dockerfile changed, context: Dockerfile changed" {
@@ -142,7 +142,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// A Dockerfile from elsewhere has no place in the context, whatever its name.
+// An external Dockerfile is not in the context, whatever its name.
 func TestImageOfDockerfileElsewhere(t *testing.T) {
 	b := newBuild(t)
 	b.dockerfile = filepath.Join(t.TempDir(), "Dockerfile")

@@ -21,7 +21,7 @@ func mountOf(t *testing.T, source string) *Mount {
 	return &Mount{Name: "mount /data", Hint: `content = "unhashed"`, Source: source, States: index, RemoteHost: func() string { return "" }}
 }
 
-// content returns the digest of what the task's output would be.
+// content returns the digest of the task's output.
 func content(t *testing.T, m *Mount) cache.Digest {
 	t.Helper()
 	if err := m.Describe(t.Context(), &graph.Manifest{}); err != nil {
@@ -34,8 +34,7 @@ func content(t *testing.T, m *Mount) cache.Digest {
 	return outputs[0].Digest
 }
 
-// Whatever commands could tell of a mount makes it another one; where it is
-// does not.
+// Any difference of a mount that commands can see makes it another mount; its path on the machine does not.
 func TestMount(t *testing.T) {
 	do := func(steps ...error) {
 		t.Helper()
@@ -58,7 +57,7 @@ func TestMount(t *testing.T) {
 	}{
 		{"content of the same size", func() error { return os.WriteFile(at("sub/f"), []byte("two"), 0o644) }, false},
 		{"mode", func() error { return os.Chmod(at("sub/f"), 0o755) }, false},
-		{"who may read", func() error { return os.Chmod(at("sub/f"), 0o700) }, false},
+		{"permission to read", func() error { return os.Chmod(at("sub/f"), 0o700) }, false},
 		{"mode of a directory", func() error { return os.Chmod(at("sub/empty"), 0o555) }, false},
 		{"name", func() error { return os.Rename(at("sub/f"), at("sub/g")) }, false},
 		{"added", func() error { return os.WriteFile(at("sub/f"), nil, 0o644) }, false},
@@ -135,7 +134,7 @@ func TestMountOfAFile(t *testing.T) {
 	}
 }
 
-// What cannot be hashed is the user's to mend, never a smaller hash.
+// An unhashable file is a user error, and is never ignored.
 func TestMountCannotBeHashed(t *testing.T) {
 	dir := t.TempDir()
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))

@@ -9,7 +9,7 @@ import (
 
 func makePipe(t *testing.T, _ string) {
 	t.Helper()
-	t.Skip("there are no named pipes in directories")
+	t.Skip("this platform has no named pipes in directories")
 }
 
 func makeDevice(string) error { return errors.ErrUnsupported }

@@ -63,11 +63,11 @@ func TestAgainstPython(t *testing.T) {
 		}
 		if compileFnmatch(pair[0]).Match(pair[1]) != want[i] {
 			if wrong++; wrong <= 10 {
-				t.Errorf("%q on %q: Python says %t", pair[0], pair[1], want[i])
+				t.Errorf("%q on %q: Python has %t", pair[0], pair[1], want[i])
 			}
 		}
 	}
 	if matching < len(pairs)/50 {
-		t.Errorf("only %d of %d match: the test says little", matching, len(pairs))
+		t.Errorf("only %d of %d match: the test shows little", matching, len(pairs))
 	}
 }

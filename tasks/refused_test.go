@@ -60,7 +60,7 @@ func TestSubmissionRefused(t *testing.T) {
 	}
 }
 
-// Errors outside of the submission are not refusals.
+// Errors outside the submission are not refusals.
 func TestSubmissionNotRefused(t *testing.T) {
 	root := lay(t, "a=1", "p|", "loop->loop", "dir/b=2")
 	sources := Sources{States: failing{}, Submitted: true}
@@ -97,7 +97,7 @@ func TestSubmissionDenied(t *testing.T) {
 	}
 }
 
-// The reason is in the key, and where the submission lies is not.
+// The key contains the reason, but not the path of the submission.
 func TestRefusedKeys(t *testing.T) {
 	key := func(files ...string) cache.Key {
 		store := cache.NewMemory()
@@ -125,7 +125,7 @@ func TestRefusedKeys(t *testing.T) {
 	}
 }
 
-// What is too large is refused before a byte of it is read.
+// Too large files are refused before a byte is read.
 func TestSubmissionLimits(t *testing.T) {
 	root := lay(t, "a=12345", "b/c=678", "link->a", "venv/ignored=1234567890", "empty/")
 	for name, try := range map[string]struct {

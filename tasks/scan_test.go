@@ -135,7 +135,7 @@ func TestScanPlain(t *testing.T) {
 		"deep/none/", "d/", "p|", "s%", "d/p|", "venv/l->/etc", "venv/x=", "a\nb=")
 	kinds := []omission{{"abs", "symbolic link"}, {"bin/also", "symbolic link"}, {"bin/out", "symbolic link"}, {"d/p", "named pipe"}, {"deep/none", "empty directory"},
 		{"dir", "symbolic link"}, {"gone", "symbolic link"}, {"loop", "symbolic link"}, {"p", "named pipe"}, {"s", "socket"}}
-	if makeDevice(filepath.Join(root, "null")) == nil { // root may
+	if makeDevice(filepath.Join(root, "null")) == nil { // root can
 		kinds = slices.Insert(kinds, 8, omission{"null", "device"})
 	}
 	found, omitted, err := scanPlain(root, Doublestar([]string{"venv/**"}), unobserved)
@@ -147,8 +147,7 @@ func TestScanPlain(t *testing.T) {
 	}
 }
 
-// TestScanThroughLink: a root that is itself reached by a symlink is scanned
-// as what it leads to.
+// TestScanThroughLink: scanning a symlink to a root scans its target.
 func TestScanThroughLink(t *testing.T) {
 	root := lay(t, "real/a/x=", "real/l->a/x", "link->real")
 	found, err := scanTree(filepath.Join(root, "link"), nil, unobserved)
@@ -235,7 +234,7 @@ func TestScanFile(t *testing.T) {
 	}
 }
 
-// scanPlain lists the regular files below root alone, and what else is there.
+// scanPlain lists only the regular files below root, and its other entries.
 func scanPlain(root string, ignore Ignore, observe observer) (found []file, omitted []omission, err error) {
 	s := scan{observe: observe}
 	err = s.walk(root, ignore, s.plain)

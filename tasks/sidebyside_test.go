@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Everything is done, and the error with the lowest number is returned, regardless of which ended first.
+// All calls complete, and the error with the lowest index is returned, regardless of which ended first.
 func TestSideBySide(t *testing.T) {
 	for _, bytes := range []int64{0, worthSharing} {
 		var done [100]atomic.Int32

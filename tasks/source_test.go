@@ -214,8 +214,8 @@ func TestMissingTests(t *testing.T) {
 	}
 }
 
-// TestPlainSubmission: what is not a regular file changes the key, so that it
-// can be explained, and not the tree. Executable bits change neither.
+// TestPlainSubmission: files that are not regular change the key, so that it can be explained, but not the tree.
+// Executable bits change neither.
 func TestPlainSubmission(t *testing.T) {
 	store := cache.NewMemory()
 	sources := Sources{States: read{}, Store: store}
@@ -236,7 +236,7 @@ func TestPlainSubmission(t *testing.T) {
 			t.Errorf("%s: outputs %v, want %v; %s", name, st.Outputs, base.Outputs, st.Message)
 		}
 		if st.Key == base.Key {
-			t.Errorf("%s: nothing tells that it was left out", name)
+			t.Errorf("%s: its omission is not reported", name)
 		}
 	}
 	for name, bad := range map[string]struct{ file, err string }{"not UTF-8": {"a\xff=", "is not valid UTF-8"}, "link, not UTF-8": {"a\xff->x", "is not valid UTF-8"}} {
@@ -245,7 +245,7 @@ func TestPlainSubmission(t *testing.T) {
 		}
 	}
 	if tree, st := of("p|", "e/"); tree != nil || len(st.Outputs) != 1 {
-		t.Errorf("only what is left out: %q, %+v", tree, st)
+		t.Errorf("only omitted files: %q, %+v", tree, st)
 	}
 
 	root := lay(t, "run*=1", "p|", "link->run")
@@ -265,7 +265,7 @@ func TestPlainSubmission(t *testing.T) {
 	}
 }
 
-// TestSourceKeys: what changes the key of a tree, and what does not.
+// TestSourceKeys: changes that do and do not change the key of a tree.
 func TestSourceKeys(t *testing.T) {
 	key := func(files ...string) cache.Key {
 		store := cache.NewMemory()
@@ -286,7 +286,7 @@ func TestSourceKeys(t *testing.T) {
 	}
 }
 
-// changing is a file that is never the same twice.
+// changing is a file that differs each time.
 type changing struct{ n *int }
 
 func (c changing) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every policy over every shape of counts: none, some and all passed in each
-// scope, and scopes without tests. A "+" passes, a "0" passes vacuously.
+// Tests every policy with every shape of counts: none, some and all passed in each scope, and scopes without tests. A
+// "+" passes, a "0" passes vacuously.
 func TestPolicyPasses(t *testing.T) {
 	policies := []Policy{
 		AnyJudged, AnyCase, AnyCoreCases,

@@ -29,7 +29,7 @@ func TestStoredCheckpointReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Groups == nil {
-			c.Groups = NoTestCounts() // the form has no other value for it
+			c.Groups = NoTestCounts() // the form cannot express another value
 		}
 		if diff := cmp.Diff(c, back); diff != "" {
 			t.Error(diff)
@@ -37,7 +37,7 @@ func TestStoredCheckpointReadsBack(t *testing.T) {
 	}
 }
 
-// What decodes encodes to a form that decodes to the same.
+// Decoded values encode to a form that decodes to the same.
 func FuzzStoredCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"name":"a","class":"judged","score_text":"nan","groups":{"core":{"passed":1,"total":2}},"tests":[{"id":"t","ratio":0.5}]}`))
 	f.Add([]byte(`{"tests":null,"groups":null}`))

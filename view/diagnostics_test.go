@@ -58,8 +58,7 @@ func TestDiagnosticsGolden(t *testing.T) {
 	golden(t, "diagnostics.one.txt", b.String())
 }
 
-// Ranges that do not fit their snippet come from files that changed on disk
-// in between, and must not take the program down.
+// Ranges outside their snippet come from files that changed on disk in between, and must not cause a panic.
 func FuzzSnippet(f *testing.F) {
 	f.Add("a\tb 日本", 1, 1, 1, 3)
 	f.Add("\x1b[31m\n\n🙂", 3, 9, 1, 1)

@@ -31,7 +31,7 @@ func golden(t *testing.T, name string, got string) {
 	}
 }
 
-// clock is a time that moves when told to.
+// clock is a time that moves only on request.
 type clock struct {
 	mu sync.Mutex
 	at time.Time

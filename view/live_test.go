@@ -43,8 +43,8 @@ func TestLiveLeavesTroubleAbove(t *testing.T) {
 	}
 }
 
-// On a real terminal: the bar and the running nodes are drawn, and after
-// Close only what was left above them is on the screen.
+// On a real terminal, the bar and the running nodes are drawn, and after Close only the lines above them remain on the
+// screen.
 func TestLiveOnATerminal(t *testing.T) {
 	primary, secondary, err := pty.Open()
 	if err != nil {

@@ -34,7 +34,7 @@ func TestPlanLines(t *testing.T) {
 		lines   []PlanLine
 		causes  []CauseCount
 	}{
-		{"what feeds it and sums have none", []PlanNode{fresh, tests, node("p", "one", "s", "stale", "t.py changed"), sum}, 0,
+		{"its inputs and sums have none", []PlanNode{fresh, tests, node("p", "one", "s", "stale", "t.py changed"), sum}, 0,
 			[]PlanLine{{"~", "p/one/s", "t.py changed"}}, []CauseCount{{"tests", 1}}},
 		{"what nothing needs has one", []PlanNode{task, node("p", "one", "s", "stale", "t.py changed")}, 0,
 			[]PlanLine{{"~", "p/one/s", "t.py changed"}, {"+", "task", "never ran"}}, []CauseCount{{"tests", 1}}},

@@ -29,7 +29,7 @@ func TestPlainGolden(t *testing.T) {
 	}
 }
 
-// However many nodes are cached, they are no lines.
+// Cached nodes have no lines, however many there are.
 func TestPlainSaysNothingOfCachedNodes(t *testing.T) {
 	clock, out := newClock(), &page{}
 	v := newPlainView(Options{Err: out, Now: clock.now, Verbose: true})
@@ -179,7 +179,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// A preempted machine is named in its line, and counts no attempt.
+// The line of a node shows that its machine was preempted, without counting the attempt.
 func TestPreempted(t *testing.T) {
 	l := lines{width: 200}
 	got := l.retry("1s  ", event.NodeRetry{Addr: "kv", Attempt: 1, Reason: "spot instance ended", Preempted: true})

@@ -14,6 +14,6 @@ func TestSchedule(t *testing.T) {
 	b.Reset()
 	Schedule(&b, ScheduleFacts{Took: 0.1})
 	if b.Len() != 0 {
-		t.Errorf("a run without work says %q", b.String())
+		t.Errorf("a run without work prints %q", b.String())
 	}
 }

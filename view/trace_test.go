@@ -27,7 +27,7 @@ func TestTrace(t *testing.T) {
 	now = at(5)
 	trace.Phase("load", start)
 	trace.Decided("a", []Span{{"hashing", at(5)}, {"look up", at(7)}}, at(9))
-	trace.Decided("cached", []Span{{"hashing", at(6)}}, at(6).Add(shortest-1)) // too short to be told
+	trace.Decided("cached", []Span{{"hashing", at(6)}}, at(6).Add(shortest-1)) // too short to be shown
 	trace.Decided("slow", []Span{{"hashing", at(7)}}, at(10))
 	emit(10, event.NodeQueued{Addr: "a"})
 	emit(10, event.NodeQueued{Addr: "b"})
@@ -35,7 +35,7 @@ func TestTrace(t *testing.T) {
 	trace.Worked("a", "cpu", 1, []Span{{"look up", at(20)}, {"backend", at(21)}}, at(30))
 	emit(30, event.NodeRetry{Addr: "a", Kind: "pytest", Reason: "no network"})
 	emit(30, event.NodeDone{Addr: "cached", State: event.Cached})
-	// Told later than it began, and in the lane that a left.
+	// Reported later than it began, and in the lane that a left.
 	trace.Worked("c", "cpu", 1, []Span{{"working", at(30)}}, at(60))
 	trace.Worked("b", "cpu", 1, []Span{{"working", at(25)}, {"storing", at(45)}}, at(50))
 	trace.Worked("d", "api", 1, []Span{{"working", at(25)}}, at(27)) // of another pool, and so in another lane

@@ -58,7 +58,7 @@ func TestAttach(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(said), "terminal") {
-		t.Errorf("a terminal where there is none:\n%s", said)
+		t.Errorf("unexpected terminal:\n%s", said)
 	}
 }
 

@@ -31,7 +31,7 @@ func tree(t *testing.T, store cache.Store) cache.Digest {
 	return made.Root
 }
 
-// The error names what the store lost: its producer runs again.
+// The error names the missing blob, so its producer runs again.
 func TestBuildContextLost(t *testing.T) {
 	f := newFakeDaemon(t)
 	f.on["POST /build"] = func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +73,7 @@ func TestBuildEndings(t *testing.T) {
 			defer f.mu.Unlock()
 			var pings atomic.Int32
 			f.on["GET /_ping"] = func(http.ResponseWriter, *http.Request) {
-				if pings.Add(1) > 1 { // it still answers when it is asked at once
+				if pings.Add(1) > 1 { // an immediate query still succeeds
 					panic(http.ErrAbortHandler)
 				}
 			}

@@ -14,8 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// contextTree stores a context of these files; those that end in "/" are
-// directories.
+// contextTree stores a context of these files; names that end in "/" are directories.
 func contextTree(t *testing.T, store cache.Store, files map[string]string) cache.Digest {
 	t.Helper()
 	var entries []cache.Entry
@@ -49,7 +48,7 @@ func TestContext(t *testing.T) {
 		files      map[string]string
 		dockerfile string
 		as         string            // its name in the archive
-		also       map[string]string // what the archive has more, or otherwise
+		also       map[string]string // unexpected or different entries of the archive
 	}{
 		{"with the Dockerfile", map[string]string{"Dockerfile": "FROM x\n", "a": "1"}, "Dockerfile", "Dockerfile",
 			map[string]string{".dockerignore": ".dockerignore\n"}},
@@ -59,7 +58,7 @@ func TestContext(t *testing.T) {
 			map[string]string{"sub/Dockerfile": "FROM x\n", ".dockerignore": ".dockerignore\nsub/Dockerfile\n"}},
 		{"elsewhere", map[string]string{"Dockerfile": "FROM y\n", ".dockerignore": "b"}, "", strayDockerfile,
 			map[string]string{strayDockerfile: "FROM x\n", ".dockerignore": "b\n" + strayDockerfile + "\n"}},
-		{"elsewhere, nothing ignored", map[string]string{"a": "1"}, "", strayDockerfile,
+		{"elsewhere, without ignored files", map[string]string{"a": "1"}, "", strayDockerfile,
 			map[string]string{strayDockerfile: "FROM x\n", ".dockerignore": ".dockerignore\n" + strayDockerfile + "\n"}},
 	} {
 		store := cache.NewMemory()

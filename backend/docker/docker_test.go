@@ -35,8 +35,8 @@ const (
 	pythonImage = "fevalgraph-test/python:latest"
 )
 
-// daemon returns the daemon that the tests may use, at the same time as others: containers take longer to come and go
-// than to work. Without a daemon tests are skipped, unless the caller sets FEVALGRAPH_TEST_DOCKER.
+// daemon returns the tests' daemon and allows the caller to run in parallel, since starting and removing containers
+// takes most of the time. Without a daemon the test skips; the caller can set FEVALGRAPH_TEST_DOCKER.
 func daemon(t *testing.T) *docker.Daemon {
 	t.Helper()
 	if os.Getenv("FEVALGRAPH_TEST_DOCKER") == "" {

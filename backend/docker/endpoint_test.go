@@ -39,7 +39,7 @@ func TestFindEndpoint(t *testing.T) {
 		want       Endpoint
 		err        string
 	}{
-		{"nothing set", "", map[string]string{"HOME": empty}, Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
+		{"default", "", map[string]string{"HOME": empty}, Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
 		{"given", "tcp://given:1", map[string]string{"DOCKER_HOST": "unix:///x"}, Endpoint{Host: "tcp://given:1", Origin: "the configuration"}, ""},
 		{"variable", "", map[string]string{"DOCKER_HOST": "unix:///x", "DOCKER_CONFIG": config, "DOCKER_API_VERSION": "1.41"},
 			Endpoint{Host: "unix:///x", Origin: "DOCKER_HOST", Version: "1.41"}, ""},

@@ -23,8 +23,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// fakeDaemon answers just enough of the API for a session whose program prints
-// "out" and exits with 0. What it answers can be replaced call by call.
+// fakeDaemon implements the part of the API for a session whose program prints "out" and exits with 0. Tests can
+// replace each response.
 type fakeDaemon struct {
 	*Daemon
 	t      *testing.T
@@ -33,7 +33,7 @@ type fakeDaemon struct {
 	mu    sync.Mutex
 	calls []string
 	on    map[string]http.HandlerFunc // "POST /containers/x/start"; the container is always x
-	// otherwise answers what on and usual do not; nil answers nothing.
+	// otherwise handles requests that on and usual do not; nil means an empty response.
 	otherwise func(call string) http.HandlerFunc
 	ended     chan struct{} // closed when the container has ended
 	conns     []net.Conn    // hijacked
@@ -54,12 +54,12 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// So long a wait is for what never comes: tests about that shorten it.
+	// The default timeout is for events that never come; tests of them shorten it.
 	f.wait = patience{call: time.Minute, stop: time.Minute, idle: time.Minute}
 	return f
 }
 
-// stop imitates a daemon that dies: connections end in the middle.
+// stop simulates a daemon that dies: it closes connections before the end.
 func (f *fakeDaemon) stop() {
 	f.server.Listener.Close() // first, so that no client connects again
 	f.mu.Lock()
@@ -109,7 +109,7 @@ func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler(w, r)
 }
 
-// called returns the calls so far, without those that ask what it is.
+// called returns the calls so far, without version requests.
 func (f *fakeDaemon) called() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,8 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// A program that fills the disk gets to feel it itself; what it took is given
-// back with its session.
+// A program that fills the disk only affects itself; its space is free after the session.
 func TestDiskFull(t *testing.T) {
 	d := daemon(t)
 	small := t.TempDir()
@@ -51,8 +50,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// Whatever a program with root's name writes, wherever it may, is gone with its
-// session, and seen by no other.
+// Everything that a program writes, even as root, vanishes with its session and is invisible to other sessions.
 func TestRootLeavesNothing(t *testing.T) {
 	d := daemon(t)
 	const mess = `echo x >/etc/mess; echo x >/bin/mess; echo x >/tmp/mess
@@ -75,10 +73,8 @@ mkfifo pipe; ln -s /etc/passwd link; chmod 4755 /bin/mess; echo x >"$HOME/mess";
 	}
 }
 
-// What set-up commands of a submission leave to be met by the tests has no hold on
-// them: no process outlives its command, in whatever session or group it hides, and
-// what it has put in their way, links, locked directories and reports that cannot be
-// written to, gives way to what the problem puts there.
+// Set-up commands of a submission cannot affect the tests: none of their processes survives, in any session or group,
+// and the problem's files replace links, locked directories and unwritable reports at their paths.
 func TestSetUpLeavesNoHold(t *testing.T) {
 	d := daemon(t)
 	const lurk = `while :; do
@@ -88,16 +84,16 @@ done 2>/dev/null`
 	for name, attack := range map[string]string{
 		"processes": `for run in setsid nohup ""; do $run sh -c "$LURK" </dev/null >/dev/null 2>&1 & done; (trap "" TERM HUP INT; sh -c "$LURK" &) &
 mkdir tests; cp /bin/sh tests/sh; (tests/sh -c "$LURK" </dev/null >/dev/null 2>&1 &); echo forged >/dev/shm/left; sleep 0.2`,
-		"files":            `mkdir -p tests/data reports; for f in tests/test_a.py tests/conftest.py tests/data/answers reports/report.json; do echo forged >$f; chmod 444 $f; done; chmod 555 tests/data tests reports`,
-		"links":            `mkdir "$HOME/t" "$TMPDIR/r"; echo forged >"$HOME/t/test_a.py"; ln -s "$HOME/t" tests; ln -s "$TMPDIR/r" reports; ln -s /etc/passwd pytest.ini`,
-		"links below":      `mkdir -p tests reports "$HOME/d"; ln -s "$HOME/d" tests/data; ln -s ../pytest.ini reports/report.json; mkfifo pytest.ini`,
-		"locked":           `mkdir -p tests/data reports/a/b; echo forged >tests/data/answers; chmod 0 tests/data tests reports/a reports`,
-		"the place of all": `echo forged >tests; echo forged >reports; mkdir -p pytest.ini/x; chmod 0 pytest.ini; chmod 555 .`,
+		"files":       `mkdir -p tests/data reports; for f in tests/test_a.py tests/conftest.py tests/data/answers reports/report.json; do echo forged >$f; chmod 444 $f; done; chmod 555 tests/data tests reports`,
+		"links":       `mkdir "$HOME/t" "$TMPDIR/r"; echo forged >"$HOME/t/test_a.py"; ln -s "$HOME/t" tests; ln -s "$TMPDIR/r" reports; ln -s /etc/passwd pytest.ini`,
+		"links below": `mkdir -p tests reports "$HOME/d"; ln -s "$HOME/d" tests/data; ln -s ../pytest.ini reports/report.json; mkfifo pytest.ini`,
+		"locked":      `mkdir -p tests/data reports/a/b; echo forged >tests/data/answers; chmod 0 tests/data tests reports/a reports`,
+		"the root":    `echo forged >tests; echo forged >reports; mkdir -p pytest.ini/x; chmod 0 pytest.ini; chmod 555 .`,
 		"names with spaces": `mkdir -p "tests/ a" "tests/-rf" "tests/
 b"; chmod 0 "tests/ a" tests`,
 	} {
 		for _, byCopy := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, copied %v", name, byCopy), func(t *testing.T) { // at whose end the backend returns its network
+			t.Run(fmt.Sprintf("%s, copied %v", name, byCopy), func(t *testing.T) { // the backend returns its network when the session ends
 				b, store := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Copy: byCopy})(t)
 				s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "main", Content: []byte("x")}}})
 				setUp := sh(attack)
@@ -133,7 +129,7 @@ func sorted(text string) string {
 	return strings.Join(words, " ")
 }
 
-// place puts a problem's files over what is there, as tasks do.
+// place copies a problem's files over existing ones, as tasks do.
 func place(t *testing.T, s backend.Session, store cache.Store) {
 	t.Helper()
 	tree := func(files map[string]string) cache.Digest {
@@ -165,8 +161,8 @@ func place(t *testing.T, s backend.Session, store cache.Store) {
 	}
 }
 
-// No command, not even root's, ends the first process, changes it, or speaks for it: it would end
-// what judges the command, or say how it ended.
+// No command, not even as root, can end, change or impersonate the first process, which ends the judging command and
+// reports how it ended.
 func TestRunnerIsOutOfReach(t *testing.T) {
 	d := daemon(t)
 	const attack = `

@@ -35,7 +35,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want %+v", test.script, exit, err, test.want)
 		}
 	}
-	// What waits for a program cannot be ended by it.
+	// A program cannot end the process that waits for it.
 	hurt := sh("for s in $(seq 1 64); do kill -$s 1 2>/dev/null; done; kill -KILL $PPID 2>/dev/null; exit 7")
 	hurt.Timeout = guard
 	if exit, err := s.Exec(t.Context(), hurt); err != nil || exit.Code != 7 || exit.OOM {
@@ -140,8 +140,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// Each thing that cannot be is reported in its own words, and none of them is an
-// exit of the program's.
+// Each impossible option is reported with its own message, and never as an exit of the program.
 func TestCannotBe(t *testing.T) {
 	d := daemon(t)
 	for _, test := range []struct {
@@ -199,7 +198,7 @@ func TestLimitIsPrompt(t *testing.T) {
 	cmd.Output = &out
 	var exit backend.Exit
 	var err error
-	// What is to be ready before has all the time that it takes.
+	// Try longer limits until the program is ready before its time is up.
 	for cmd.Timeout = time.Second; cmd.Timeout < guard && err == nil && out.Len() == 0; cmd.Timeout *= 5 {
 		exit, err = s.Exec(t.Context(), cmd)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
-// networks lists those of a run.
+// networks lists the networks of a run.
 func networks(t *testing.T, api *client.Client, run string) []network.Summary {
 	t.Helper()
 	found, err := api.NetworkList(t.Context(), network.ListOptions{Filters: filters.NewArgs(filters.Arg("label", docker.LabelRun+"="+run))})
@@ -35,7 +35,7 @@ s.bind(("0.0.0.0", 7000)); s.listen()
 print(socket.gethostbyname(socket.gethostname()), flush=True)
 s.accept()`
 
-// call reaches neighbours only: a packet may take one hop, and none over a router.
+// call reaches only neighbours: the packet's hop limit is one, so no router forwards it.
 const call = `import socket, sys
 s = socket.socket(); s.settimeout(5)
 s.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 1)
@@ -82,8 +82,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// By default, containers have no network. A bridge belongs to a session; cells on a network of the daemon meet,
-// which shows that the test can detect that.
+// By default, containers have no network. A bridge belongs to one session. Cells on a network of the daemon can
+// connect, which shows that the test detects connections.
 func TestNetworks(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	none, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}})(t)
@@ -92,7 +92,7 @@ func TestNetworks(t *testing.T) {
 	}
 	bridge, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: "bridge"}})(t)
 	if got := meets(t, bridge); got != "alone" {
-		t.Errorf("two sessions with a network of their own: %s", got)
+		t.Errorf("two sessions with separate networks: %s", got)
 	}
 	name := fmt.Sprintf("fevalgraph-test-%p", t)
 	if _, err := api.NetworkCreate(t.Context(), name, network.CreateOptions{}); err != nil {
@@ -111,9 +111,8 @@ func TestNetworks(t *testing.T) {
 	})
 }
 
-// A bridge is of one container at a time, which leaves it before it has commands
-// without one. The next gets it, unless another client has taken it away or put
-// something on it, and none is left when all is closed.
+// A bridge serves one container at a time, which disconnects before it has commands without a network. The next
+// container gets it, unless another client has removed it or connected a container to it. Close leaves no bridge.
 func TestBridges(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	for _, byCopy := range []bool{false, true} {
@@ -139,7 +138,7 @@ func TestBridges(t *testing.T) {
 		output(t, first, sh("! grep -q eth0 /proc/net/dev"))
 		third := open(t, b, backend.Spec{})
 		output(t, third, online)
-		have(2, "with one that was left")
+		have(2, "with a network of a killed run")
 		output(t, third, sh("true"))
 		if err := api.NetworkRemove(t.Context(), made[0].ID); err != nil && !errdefs.IsNotFound(err) { // idle for long already
 			t.Fatal(err)
@@ -211,8 +210,7 @@ func startKept(t *testing.T, d *docker.Daemon, api *client.Client) {
 	}
 }
 
-// What bears a project's labels is found and removed, also a network without a
-// container.
+// Objects with a project's labels are found and removed, including a network without a container.
 func TestNetworkLeftover(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	labels := map[string]string{docker.LabelProject: t.Name(), docker.LabelRun: "run"}

@@ -30,7 +30,7 @@ func hands(t *testing.T) *client.Client {
 	return api
 }
 
-// containers lists those of a run.
+// containers lists the containers of a run.
 func containers(t *testing.T, api *client.Client, run string) []container.Summary {
 	t.Helper()
 	found, err := api.ContainerList(context.Background(), container.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", docker.LabelRun+"="+run))})
@@ -52,7 +52,7 @@ func (s signalled) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What others do to a container is never the program's doing.
+// Interference by others with a container is never the program's failure.
 func TestInterference(t *testing.T) {
 	d := daemon(t)
 	api := hands(t)
@@ -173,7 +173,7 @@ func TestReap(t *testing.T) {
 // A registry entry that was damaged removes nothing.
 func TestReapDamaged(t *testing.T) {
 	reap := docker.Reaper(func(string) (*docker.Daemon, error) {
-		t.Error("the daemon is asked")
+		t.Error("a request to the daemon")
 		return docker.Connect(docker.Endpoint{Host: "unix:///nowhere"})
 	})
 	for _, e := range []backend.Entry{

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
-// removeSnapshots removes what Prepare made for a project at the test's end.
+// removeSnapshots removes Prepare's snapshots for a project when the test ends.
 func removeSnapshots(t *testing.T, d *docker.Daemon, project string) {
 	t.Cleanup(func() {
 		left, err := d.Leftovers(context.Background(), project)
@@ -58,7 +58,7 @@ func open(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
 	return s
 }
 
-// The files of a snapshot are available to all its sessions, offline, and no command of any can change it.
+// The files of a snapshot are available to all its sessions, offline, and no command can change it.
 func TestSnapshot(t *testing.T) {
 	d := daemon(t)
 	removeSnapshots(t, d, t.Name())

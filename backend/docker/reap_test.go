@@ -17,7 +17,7 @@ func TestReapLate(t *testing.T) {
 	for _, try := range []struct {
 		name   string
 		opened time.Duration // ago
-		looks  int           // of which the last finds it; 0 is never
+		looks  int           // the last attempt finds it; 0 means never
 		on     bool          // a network, which appears at the fourth look
 		want   string        // calls
 	}{

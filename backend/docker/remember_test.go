@@ -91,7 +91,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// A container that did not end has not said what it lacks.
+// The lacking programs of a container that did not end are unknown.
 func TestProbeEndsEarly(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -20,7 +20,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// serve is a service that answers once it is ready, and ask a program that asks it, and tries to get out.
+// serve is a service that responds once it is ready, and ask a program that queries it and tries to connect to other
+// hosts.
 const serve = `import http.server, os, time
 time.sleep(0.5)
 open("/tmp/ready", "w").close()
@@ -116,7 +117,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// outside asks a server of the machine by its address, straight and by the proxy.
+// outside connects to a server of the machine, directly and through the proxy.
 const outside = `import os, socket, sys, urllib.request
 def fetch(url, proxies):
     try: return urllib.request.build_opener(urllib.request.ProxyHandler(proxies)).open(url, timeout=5).read().decode()
@@ -124,7 +125,7 @@ def fetch(url, proxies):
 url = "http://%s:%s/" % (sys.argv[2], sys.argv[1])
 print(fetch(url, None), fetch(url, {}), fetch("http://example.invalid/", None), fetch("http://judge/", None))`
 
-// With a list of hosts, a proxy is the only way out.
+// With a list of hosts, a proxy is the only route to other networks.
 func TestAllowlist(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	bridge, err := api.NetworkInspect(t.Context(), "bridge", network.InspectOptions{})

@@ -70,8 +70,8 @@ func TestTrouble(t *testing.T) {
 		{"attach fails", map[string]http.HandlerFunc{"POST /containers/x/attach": fails(500, "no")}, "attaching to the container: "},
 		{"start fails", map[string]http.HandlerFunc{"POST /containers/x/start": fails(500, "OCI runtime create failed")}, "starting the container: Error response from daemon: OCI runtime create failed"},
 		{"no GPU", map[string]http.HandlerFunc{"POST /containers/x/start": fails(500, `could not select device driver "" with capabilities: [[gpu]]`)}, "no such GPU here: "},
-		{"wait is no JSON", dies(map[string]http.HandlerFunc{"POST /containers/x/wait": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("proxy error")) }}), "waiting for the container: proxy error"},
-		{"wait says that it failed", dies(map[string]http.HandlerFunc{"POST /containers/x/wait": says200(map[string]any{"StatusCode": 0, "Error": map[string]string{"Message": "lost the shim"}})}), "waiting for the container: lost the shim"},
+		{"wait returns invalid JSON", dies(map[string]http.HandlerFunc{"POST /containers/x/wait": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("proxy error")) }}), "waiting for the container: proxy error"},
+		{"wait reports an error", dies(map[string]http.HandlerFunc{"POST /containers/x/wait": says200(map[string]any{"StatusCode": 0, "Error": map[string]string{"Message": "lost the shim"}})}), "waiting for the container: lost the shim"},
 		{"inspect fails", dies(map[string]http.HandlerFunc{"GET /containers/x/json": fails(404, "No such container: x")}), "asking how the container ended: "},
 		{"it runs on", dies(map[string]http.HandlerFunc{"GET /containers/x/json": says200(map[string]any{"State": map[string]any{"Running": true}})}), "the container runs although its first process has ended"},
 		{"remove fails", map[string]http.HandlerFunc{}, "removing container fevalgraph-"},
@@ -158,8 +158,8 @@ func TestContainerTrouble(t *testing.T) {
 	}
 }
 
-// A daemon that dies while a program runs takes the outcome with it. What it
-// left stays listed until it could be removed.
+// If the daemon dies while a program runs, the outcome is lost. The container stays in the registry until it can be
+// removed.
 func TestLostDaemon(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, sessions := f.backend()
@@ -209,7 +209,7 @@ func TestStuckDaemon(t *testing.T) {
 	}{
 		{"kill does nothing", endless, noContent, 50 * time.Millisecond},
 		{"kill hangs", endless, hangs, 50 * time.Millisecond},
-		{"nothing is said", func(f *fakeDaemon) http.HandlerFunc {
+		{"no message", func(f *fakeDaemon) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }
 		}, hangs, 0},
 	} {
@@ -268,7 +268,7 @@ func TestUnreachable(t *testing.T) {
 		}
 	}
 	if _, err := Connect(Endpoint{Host: "nonsense"}); err == nil || !strings.Contains(err.Error(), `docker host "nonsense"`) {
-		t.Errorf("a host that is none: %v", err)
+		t.Errorf("invalid host: %v", err)
 	}
 }
 
@@ -312,8 +312,8 @@ func TestCancelledCalls(t *testing.T) {
 	}
 }
 
-// A daemon without addresses for another network breaks the command with a hint; nothing is left. Neither is when it
-// fails in another way, or has asked for the network when it fails.
+// A daemon without addresses for another network breaks the command with a hint and leaves no network, as do other
+// errors and an error after the network was created.
 func TestNetworkTrouble(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -361,7 +361,7 @@ func TestNetworkTrouble(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if asked := strings.Contains(f.called(), "POST /networks/create"); asked != removed {
-				t.Errorf("asked for a network: %v, removed it: %v", asked, removed)
+				t.Errorf("created a network: %v, removed it: %v", asked, removed)
 			}
 			if err := b.opt.Registry.Close(); err != nil {
 				t.Error(err)
@@ -373,7 +373,7 @@ func TestNetworkTrouble(t *testing.T) {
 	}
 }
 
-// Other runs need the addresses of networks that no container is on. Close removes what the daemon did not.
+// Other runs need the addresses of networks without containers. Close removes networks that the daemon has not removed.
 func TestIdleNetworks(t *testing.T) {
 	f := newFakeDaemon(t)
 	f.wait.idle = 10 * time.Millisecond

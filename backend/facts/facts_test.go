@@ -35,7 +35,7 @@ func TestFile(t *testing.T) {
 	}
 	all["more"] = Fact{}
 	if len(again.All()) != 2 {
-		t.Error("All is no copy")
+		t.Error("All does not return a copy")
 	}
 	for _, damage := range []string{"", "null", "[1]", `{"platform": 1}`} {
 		if err := os.WriteFile(path, []byte(damage), 0o644); err != nil {

@@ -57,7 +57,7 @@ const (
 	busy = `[{"status":"Internal Error","error":"start: a: execve: text file busy"}]`
 )
 
-// What is the sandbox's fault is an error and never an ending.
+// Errors of the sandbox are errors, never an ending.
 func TestBrokenAnswers(t *testing.T) {
 	for _, test := range []struct{ answer, want string }{
 		{busy, "text file busy"},
@@ -84,7 +84,7 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// A request that was not begun is sent again, so many times.
+// A request that was not begun is retried, with a limit.
 func TestSentAgain(t *testing.T) {
 	lost := `500 file does not exists with id: "ABC"`
 	for _, test := range []struct {
@@ -101,12 +101,12 @@ func TestSentAgain(t *testing.T) {
 		box, asked := answering(t, test.answers...)
 		ends, err := box.Run(t.Context(), programOf("true"))
 		if *asked != test.asked || (err != nil) != test.fails || err == nil && ends[0].Status != backend.Exited {
-			t.Errorf("%q: asked %d times, %+v, %v", test.answers, *asked, ends, err)
+			t.Errorf("%q: %d requests, %+v, %v", test.answers, *asked, ends, err)
 		}
 	}
 }
 
-// Every status is the ending that it stands for.
+// Every status maps to an ending.
 func TestEndings(t *testing.T) {
 	second := int64(time.Second)
 	for _, test := range []struct {

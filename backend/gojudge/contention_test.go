@@ -23,9 +23,9 @@ func TestSomeStall(t *testing.T) {
 	}
 }
 
-// Of a server elsewhere that is not known.
+// Contention of a remote server is unknown.
 func TestContentionElsewhere(t *testing.T) {
 	if !(&connection{}).contention()() {
-		t.Error("it is said to have had processors to spare")
+		t.Error("reported idle processors")
 	}
 }

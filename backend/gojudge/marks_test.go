@@ -64,7 +64,7 @@ func TestMarks(t *testing.T) {
 	p.Limits.Memory = 1 << 30
 	p.Limits.Kept = 10 << 20
 	for range 12 { // there are several containers
-		said := say(t, s, store, p)
+		said := runProgram(t, s, store, p)
 		for line := range strings.Lines(said) {
 			if !strings.HasPrefix(line, "left /tmp") && !strings.HasPrefix(line, "left /w") {
 				t.Errorf("got %q", line)
@@ -73,13 +73,13 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// What sanitizers do is left to programs.
+// System calls of sanitizers are permitted.
 func TestSanitizer(t *testing.T) {
 	store := newStore(t)
 	s := gojudge.New(start(t, store), gojudge.Options{})
 	p := programOf(`printf '#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }' >a.c; gcc -fsanitize=address a.c -o a && ./a && echo fine`)
 	p.Limits.Memory = 1 << 30
-	if got := say(t, s, store, p); got != "fine\n" {
+	if got := runProgram(t, s, store, p); got != "fine\n" {
 		t.Errorf("got %q", got)
 	}
 }

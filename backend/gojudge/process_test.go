@@ -33,8 +33,8 @@ func programOf(script string) backend.Program {
 		Limits: backend.Limits{CPU: 30 * time.Second, Clock: time.Minute, Memory: 256 << 20, Processes: 32, Stdout: 1 << 20, Stderr: 1 << 20, Kept: 1 << 20}}
 }
 
-// say runs a script that must succeed and returns what it printed.
-func say(t *testing.T, s backend.Sandbox, store cache.Store, p backend.Program) string {
+// runProgram runs a program that must succeed and returns its output.
+func runProgram(t *testing.T, s backend.Sandbox, store cache.Store, p backend.Program) string {
 	t.Helper()
 	ends, err := s.Run(t.Context(), p)
 	if err != nil {
@@ -99,7 +99,7 @@ func ids(t *testing.T, scratch string) []string {
 	return names
 }
 
-// A server of ours is started when it is needed, and nothing of it stays.
+// A server is started on demand, and leaves nothing behind.
 func TestOwnServer(t *testing.T) {
 	scratch, store := t.TempDir(), newStore(t)
 	registry, err := backend.OpenRegistry(filepath.Join(t.TempDir(), "sessions"), "run")
@@ -109,11 +109,11 @@ func TestOwnServer(t *testing.T) {
 	server := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry, Parallelism: 3})
 	box := gojudge.New(server, gojudge.Options{})
 	nothingLeft(t, scratch)
-	if got := say(t, box, store, programOf("echo hello")); got != "hello\n" {
+	if got := runProgram(t, box, store, programOf("echo hello")); got != "hello\n" {
 		t.Errorf("got %q", got)
 	}
-	// A program is a user that there is not, and has no namespaces to make.
-	if got := say(t, box, store, programOf("cat /proc/self/uid_map; unshare -U true 2>/dev/null || echo refused")); os.Geteuid() == 0 &&
+	// A program runs as a user that does not exist, and cannot create namespaces.
+	if got := runProgram(t, box, store, programOf("cat /proc/self/uid_map; unshare -U true 2>/dev/null || echo refused")); os.Geteuid() == 0 &&
 		!regexp.MustCompile(`\n +1000 +15\d{8} +1\nrefused\n$`).MatchString(got) {
 		t.Errorf("its users, and namespaces: %q", got)
 	}
@@ -121,7 +121,7 @@ func TestOwnServer(t *testing.T) {
 	if groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + made[0]); len(made) != 1 || len(groups) == 0 && os.Geteuid() == 0 {
 		t.Errorf("servers %v, control groups %v", made, groups)
 	}
-	// Three programs compete for processors as three would outside of groups.
+	// Three programs compete for processors like three outside of groups.
 	for file, want := range map[string]string{"cpu.shares": "3072\n", "cpu.weight": "300\n"} {
 		weights, _ := filepath.Glob("/sys/fs/cgroup/*/" + made[0] + "/" + file)
 		for _, name := range weights {
@@ -155,7 +155,7 @@ func runs(argv ...string) bool {
 	})
 }
 
-// The owner of the directory controls what the server mounts and answers.
+// The owner of the directory controls the server's mounts and answers.
 func TestScratchOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make a directory of another user")
@@ -187,7 +187,7 @@ func TestServerKilled(t *testing.T) {
 	}
 	cat := programOf("cat f; cat")
 	cat.Stdin, cat.Files = blob, []backend.File{{Path: "f", Digest: blob}}
-	if got := say(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
+	if got := runProgram(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
 		t.Fatalf("got %q", got)
 	}
 	first := ids(t, scratch)
@@ -205,7 +205,7 @@ func TestServerKilled(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "it ended while it worked (signal: killed)") {
 		t.Errorf("got %+v, %v", ends, err)
 	}
-	if got := say(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
+	if got := runProgram(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
 		t.Errorf("afterwards: %q", got)
 	}
 	if now := ids(t, scratch); len(now) != 1 || now[0] == first[0] {
@@ -217,7 +217,7 @@ func TestServerKilled(t *testing.T) {
 	nothingLeft(t, scratch, first...)
 }
 
-// The reaper ends what a killed run left.
+// The reaper removes everything of a killed run.
 func TestReap(t *testing.T) {
 	scratch, store, sessions := t.TempDir(), newStore(t), filepath.Join(t.TempDir(), "sessions")
 	registry, err := backend.OpenRegistry(sessions, "dead")
@@ -225,9 +225,9 @@ func TestReap(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry})
-	say(t, gojudge.New(s, gojudge.Options{}), store, programOf("true"))
+	runProgram(t, gojudge.New(s, gojudge.Options{}), store, programOf("true"))
 	made := ids(t, scratch)
-	// The run is gone without a word: its lock is free, its server is not told.
+	// The run was killed: its lock is free, and its server has received no signal.
 	if err := registry.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestReap(t *testing.T) {
 		}
 	}
 	if err := gojudge.Reap(t.Context(), backend.Entry{ID: "fevalgraph-gone", Kind: gojudge.Kind, Workspace: filepath.Join(scratch, "fevalgraph-gone")}); err != nil {
-		t.Errorf("one that never was: %v", err)
+		t.Errorf("unknown run: %v", err)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestEndpoint(t *testing.T) {
 	cat := programOf("cat f")
 	cat.Files = []backend.File{{Path: "f", Digest: blob}}
 	for range 2 {
-		say(t, box, store, cat)
+		runProgram(t, box, store, cat)
 	}
 	if left := ids(t, files); len(left) != 1 {
 		t.Errorf("on the server: %v; want the one blob", left)
@@ -269,7 +269,7 @@ func TestEndpoint(t *testing.T) {
 	for _, name := range ids(t, files) {
 		os.Remove(filepath.Join(files, name))
 	}
-	if got := say(t, box, store, cat); len(got) != 160_000 {
+	if got := runProgram(t, box, store, cat); len(got) != 160_000 {
 		t.Errorf("after a loss: %d bytes", len(got))
 	}
 	if identity, err := box.Identity(t.Context()); err != nil || len(identity) != 5 || identity[1].Label != "go-judge" || !strings.Contains(identity[4].Value, "exit 127") {

@@ -8,8 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Files that a directory has no room for are found before anything is sent: go-judge would report the same as a disk
-// that is full.
+// Files that exceed their directory are rejected before a request, because go-judge reports them like a full disk.
 func TestFits(t *testing.T) {
 	file := func(size int64) backend.File { return backend.File{Digest: cache.Digest{Size: size}} }
 	for _, try := range []struct {

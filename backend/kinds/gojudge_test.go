@@ -39,7 +39,7 @@ func TestServersShared(t *testing.T) {
 	}
 }
 
-// A server that the project names is asked only if the user trusts the project with it.
+// The server of a project's configuration receives requests only if the user trusts the project with it.
 func TestGoJudgeDoctor(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -55,7 +55,7 @@ func TestGoJudgeDoctor(t *testing.T) {
 		k := goJudgeKind()
 		found := k.Diagnose(t.Context(), s, cfg, false)
 		if len(found) != 1 || found[0].State == "ok" || !strings.Contains(found[0].Detail, want) || (asked.Load() > 0) != trusted {
-			t.Errorf("trusted %v: %+v, asked %d times", trusted, found, asked.Load())
+			t.Errorf("trusted %v: %+v, %d requests", trusted, found, asked.Load())
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestAsks(t *testing.T) {
 		}
 		for _, k := range All() {
 			if k.Asks == nil {
-				t.Fatalf("the kind %s does not say what it asks", k.Name)
+				t.Fatalf("the kind %s does not declare what it asks", k.Name)
 			}
 			if k.Name != cfg.Backends[0].Kind {
 				continue

@@ -41,7 +41,7 @@ func TestIsolationLevel(t *testing.T) {
 	}
 }
 
-// Commands see neither the project nor its state nor the user's, and of others what is named, from the
+// Commands see neither the project nor its state nor the user's, and of other files only named ones, relative to the
 // project's directory or the home.
 func TestIsolationPaths(t *testing.T) {
 	home := t.TempDir()

@@ -66,7 +66,7 @@ func TestJudgeError(t *testing.T) {
 	}
 }
 
-// What is not UTF-8 arrives all the same.
+// Invalid UTF-8 is transferred unchanged.
 func TestJudgeBytes(t *testing.T) {
 	s := newServer(t, "1")
 	var got string
@@ -79,7 +79,7 @@ func TestJudgeBytes(t *testing.T) {
 	}
 }
 
-// A problem that the server does not know would end it.
+// A problem that the server does not know would make it exit.
 func TestJudgeUnknownProblem(t *testing.T) {
 	s := newServer(t, "1")
 	c := client(t, s.URL, 0)
@@ -95,7 +95,7 @@ func TestJudgeUnknownProblem(t *testing.T) {
 		}
 	}
 	if s.Listed() != 2 {
-		t.Errorf("the problems were asked for %d times, want 2", s.Listed())
+		t.Errorf("the problems were requested %d times, want 2", s.Listed())
 	}
 }
 
@@ -107,7 +107,7 @@ func TestJudgeOneAfterAnother(t *testing.T) {
 	var ready sync.WaitGroup
 	ready.Add(clients)
 	s.Judge = func(string, string, string) string {
-		ready.Wait() // all others are about to ask
+		ready.Wait() // all others are about to send a request
 		runtime.Gosched()
 		return `{"status":"done","score":0,"cases":[]}`
 	}
@@ -236,11 +236,11 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// broken checks that an error is one of the machinery and mentions a phrase.
+// broken checks for a backend error that contains a phrase.
 func broken(t *testing.T, err error, want string) {
 	t.Helper()
 	var tool *backend.ToolError
 	if !errors.As(err, &tool) || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v, want one that says %q", err, want)
+		t.Errorf("error %v, want %q", err, want)
 	}
 }

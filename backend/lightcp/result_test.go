@@ -30,7 +30,7 @@ func FuzzResult(f *testing.F) {
 			t.Fatal(err)
 		}
 		back, err := decodeResult(again)
-		if len(r.Cases) == 0 && err == nil { // an empty list and none are alike
+		if len(r.Cases) == 0 && err == nil { // missing and empty lists are equal
 			r.Cases, back.Cases = nil, nil
 		}
 		if err != nil || !reflect.DeepEqual(r, back) {

@@ -33,7 +33,7 @@ func TestGrade(t *testing.T) {
 	}
 }
 
-// Only what the compiler said is the submission's doing.
+// Only errors that the compiler prints are the submission's.
 func TestGradeErrors(t *testing.T) {
 	g, err := grade(t, `{"status":"error","error":"Error: compile failed: main.cpp:1: error: no\n"}`)
 	if err != nil || g.Rejected != "main.cpp:1: error: no\n" || g.Score != nil || len(g.Cases) > 0 {

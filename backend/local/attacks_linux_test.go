@@ -39,7 +39,7 @@ var attacks = []struct {
 	{"the project's tests", `cat $HERE/project/test || echo HELD`, false},
 	{"a file of the system", `for f in /etc/fevalgraph-test /usr/fevalgraph-test /fevalgraph-test; do ! touch $f || exit; done; echo HELD`, false},
 	{"passwords of the system", `[ -z "$(cat /etc/shadow /etc/gshadow 2>/dev/null)" ] && echo HELD`, true},
-	{"files that root alone may read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ -z "$(cat $f 2>/dev/null | tr -d "\\0")" ] || exit; done; echo HELD`, true},
+	{"files that only root can read", `for f in $(find /etc -type f ! -perm -o=r 2>/dev/null); do [ -z "$(cat $f 2>/dev/null | tr -d "\\0")" ] || exit; done; echo HELD`, true},
 	{"ending the caller", `kill -0 $CALLER || echo HELD`, true},
 	{"ending process 1", `trap '' TERM; for s in $(seq 64); do kill -$s 1 2>/dev/null; done; sleep 0.05; echo HELD`, true},
 	{"ending process 1 while it starts a program", `kill -34 1; kill -32 1; sleep 0.05; echo HELD`, true},
@@ -73,7 +73,7 @@ func TestAttacks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A file that this process has open, and that what it starts would inherit.
+	// A file that this process has open, and that its children would inherit.
 	inherited, err := unix.Open(filepath.Join(here, "home/secret"), unix.O_RDONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -116,8 +116,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// What the environment names is shown, but not what a submission makes of it, nor what is
-// closed.
+// Paths in the environment are visible, except those that a submission created and closed ones.
 func TestNamedPaths(t *testing.T) {
 	here := t.TempDir()
 	for _, file := range []string{"home/.ssh/key", "home/.ssh/other", "data/big"} {
@@ -183,7 +182,7 @@ func TestCancelledLeavesNoFile(t *testing.T) {
 		}
 		tell.Close()
 	}
-	cancelled() // what is opened once for all
+	cancelled() // opened once for all
 	before := files()
 	for range 5 {
 		cancelled()
@@ -250,8 +249,7 @@ func TestPlaces(t *testing.T) {
 	backendtest.TestPlaces(t, opener(isolation.Full, ""))
 }
 
-// What a PATH leads to in the home directory shows programs and what they need, and nothing that
-// lies beside them.
+// A PATH into the home directory shows programs and their dependencies, but no files next to them.
 func TestHomeInPath(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	shown := []string{

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// BenchmarkSession measures what a session costs beside its program: two forks' worth is fine.
+// BenchmarkSession measures the overhead of a session. Twice the cost of a fork is acceptable.
 func BenchmarkSession(b *testing.B) {
 	for _, level := range isolation.Levels() {
 		b.Run(level, func(b *testing.B) { benchmarkSession(b, level) })

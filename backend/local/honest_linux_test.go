@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// honest lists scripts with what programs, sanitizers and test runners do, which isolation must
-// leave to them. Each prints what it wants.
+// honest lists scripts that do what programs, sanitizers and test runners do, which isolation must permit. Each prints
+// its expected output.
 var honest = []struct{ name, script, want string }{
 	{"a sanitizer that finds nothing", `printf 'int main(void) { return 0; }' >a.c; gcc -fsanitize=address,undefined a.c -o a && ./a && echo fine`, "fine"},
 	{"a sanitizer that finds a leak", `printf '#include <stdlib.h>\nint main(void) { void *volatile p = malloc(7); p = 0; return 0; }' >b.c; gcc -fsanitize=address b.c -o b; ./b 2>&1 | grep -o '7 byte(s) leaked'`, "7 byte(s) leaked"},
@@ -26,7 +26,7 @@ x = socket.socket(socket.AF_UNIX); x.bind("\0own" + str(id(x))); x.listen(); soc
 print(len(socket.if_nameindex()) > 0)'`, "fine\nTrue"},
 }
 
-// shared lists what needs a /dev/shm, which level Partial has where namespaces can be had alone.
+// shared lists scripts that need a /dev/shm, which level Partial lacks without private namespaces.
 var shared = []struct{ name, script, want string }{
 	{"a pool of Python", `printf 'import multiprocessing as m\nif __name__ == "__main__":\n    with m.Pool(2) as p: print(p.map(abs, [-1, -2]))\n' >p.py; python3 p.py 2>&1 | tail -1`, "[1, 2]"},
 }

@@ -46,7 +46,7 @@ func TestIdentity(t *testing.T) {
 	}
 	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
 	if want := "/ python find --no-project 3.11 env\n"; err != nil || string(asked) != want {
-		t.Errorf("uv was asked %q, %v; want %q once", asked, err, want)
+		t.Errorf("uv was called with %q, %v; want %q once", asked, err, want)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestIdentityFails(t *testing.T) {
 			_, err := b.Identity(t.Context())
 			var tool *backend.ToolError
 			if !errors.As(err, &tool) || tool.Tool != test.tool || !strings.Contains(err.Error(), test.said) {
-				t.Errorf("got %v, want a *ToolError of %q that says %q", err, test.tool, test.said)
+				t.Errorf("got %v, want a *ToolError of %q with message %q", err, test.tool, test.said)
 			}
 			if test.tool == "uv" && !strings.Contains(tool.Hint, "pip install uv") {
 				t.Errorf("the hint is %q", tool.Hint)

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// A separate program takes over in isolated processes, also after its file was removed.
+// A separate program isolates processes, even after its file was removed.
 func TestIsolator(t *testing.T) {
 	need(t, isolation.Full)
 	file := copyOfThis(t, t.TempDir())
@@ -51,7 +51,7 @@ func TestIsolatorReplaced(t *testing.T) {
 	}
 }
 
-// Where the separate program does not isolate, this one does.
+// If the separate program cannot isolate, this one does.
 func TestIsolatorBroken(t *testing.T) {
 	need(t, isolation.Full)
 	for _, file := range []string{"/bin/true", "/bin/false", "/dev/null", "/nowhere", ""} {

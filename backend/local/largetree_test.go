@@ -12,9 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// TestLargeTreeIsEachSessionsOwn: whatever a program does to the files of a large
-// tree, the store and later sessions have them as they were, however they were
-// copied.
+// TestLargeTreeIsEachSessionsOwn: a program that changes files of a large tree does not affect the store or later
+// sessions, however the files were copied.
 func TestLargeTreeIsEachSessionsOwn(t *testing.T) {
 	store, err := cache.OpenDisk(t.TempDir(), cache.Options{})
 	if err != nil {

@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 	for _, level := range []isolation.Level{isolation.Full, isolation.Partial, isolation.None} {
 		t.Run(string(level), func(t *testing.T) {
 			need(t, level)
-			if level != isolation.Full { // what most machines allow
+			if level != isolation.Full { // available on most machines
 				longtest.Skip(t)
 			}
 			t.Parallel()

@@ -20,7 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// place describes where a program can leave a mark for one of another session.
+// place describes a location where a program can leave a mark for a program of another session.
 type place struct {
 	name        string
 	leave, find func(mark string) bool

@@ -39,8 +39,7 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// Only commands with ports are on a private network, and nothing else about
-// them differs.
+// Only commands with ports have a private network. Nothing else about them differs.
 func TestPrivateNetwork(t *testing.T) {
 	needPrivate(t)
 	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}}, backend.Spec{})
@@ -71,7 +70,7 @@ func TestPrivateNetwork(t *testing.T) {
 	}
 }
 
-// A private network has no way out.
+// A private network is isolated.
 func TestPrivateNetworkHasNoRoutes(t *testing.T) {
 	needPrivate(t)
 	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}}, backend.Spec{})
@@ -82,8 +81,7 @@ func TestPrivateNetworkHasNoRoutes(t *testing.T) {
 	}
 }
 
-// The threads on which private networks are made are gone afterwards, however
-// many there were at once.
+// Threads that create private networks end afterwards, even after many concurrent ones.
 func TestPrivateNetworkLeavesNoThread(t *testing.T) {
 	needPrivate(t)
 	o := local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}}

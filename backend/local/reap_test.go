@@ -117,7 +117,7 @@ func living(pid string) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// A damaged registry must not remove a person's files.
+// A damaged registry must not cause removal of the user's files.
 func TestReapDamaged(t *testing.T) {
 	dir := t.TempDir()
 	precious := filepath.Join(dir, "precious")
@@ -140,6 +140,6 @@ func TestReapDamaged(t *testing.T) {
 	}
 	never := backend.Entry{ID: "abcdefghij", Workspace: filepath.Join(dir, "abcdefghij"), Cookie: fmt.Sprint(time.Now().UnixNano())}
 	if err := local.Reap(t.Context(), never); err != nil {
-		t.Errorf("a session of which nothing exists: %v", err)
+		t.Errorf("a session without files: %v", err)
 	}
 }

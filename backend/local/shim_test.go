@@ -35,7 +35,7 @@ func (i installation) write(name, content string) {
 	}
 }
 
-// identity returns what keys have of a word.
+// identity returns the part of keys that a word contributes.
 func (i installation) identity(word string, env ...string) string {
 	i.t.Helper()
 	path := []string{"shims", "bin", "conda/bin", "venv/bin"}
@@ -77,7 +77,7 @@ func TestShims(t *testing.T) {
 	i.write("rust/settings.toml", "default_toolchain = \"stable\"\n")
 	i.write("rust/toolchains/stable-x86_64/bin/cargo", "stable")
 	i.write("rust/toolchains/nightly-x86_64/bin/cargo", "nightly")
-	i.write("bin/pypy3", "#!/bin/sh\necho "+i.path("bin/other")+"\n") // asked for its path
+	i.write("bin/pypy3", "#!/bin/sh\necho "+i.path("bin/other")+"\n") // prints its path
 	i.write("bin/other", "other")
 
 	home, rust := "HOME="+i.path("home"), "RUSTUP_HOME="+i.path("rust")
@@ -109,9 +109,9 @@ func TestShims(t *testing.T) {
 	distinct("nightly", "cargo", rust, "RUSTUP_TOOLCHAIN=nightly")
 	distinct("asked", "pypy3")
 	i.write("bin/other", "another")
-	distinct("asked again", "pypy3")
+	distinct("second query", "pypy3")
 
-	// What cannot be found out is in the identity as such, and is reported.
+	// An unknown part of the identity is marked in it, and reported.
 	i.write("version", "3.9\n")
 	i.write("shims/tool", "#!/bin/sh\nexec manager exec tool\n")
 	for _, word := range []string{"python3", "node", "cargo", "tool"} {
@@ -125,7 +125,7 @@ func TestShims(t *testing.T) {
 	}
 }
 
-// Packages count however they were installed, with what they are imported from in place.
+// Packages count however they were installed, including editable ones with their imported files.
 func TestPackages(t *testing.T) {
 	i := installation{t, t.TempDir()}
 	i.write("conda/bin/python3.11", "interpreter")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Paths that a configuration names are found in arguments, lines and values; those of
-// the system, of programs, and where output goes are not.
+// Finds paths of a configuration in arguments, lines and values, except paths of the system, of programs and of
+// redirected output.
 func TestShown(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a b", "grade.py", "other/x"} {

@@ -23,10 +23,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// actVariable makes this program do one of acts, whose name it has, in place of its tests.
+// actVariable makes this binary perform the act that it names instead of running tests.
 const actVariable = "LOCAL_TEST_ACT"
 
-// acts lists what an isolated program tries. They return an error if it is kept from that.
+// acts are attempts of an isolated program. They return an error if they are prevented.
 var acts = map[string]func(argument string) error{
 	"keep a key": func(string) error {
 		_, err := unix.AddKey("user", "fevalgraph-test", []byte("mark"), unix.KEY_SPEC_USER_KEYRING)
@@ -62,7 +62,7 @@ var acts = map[string]func(argument string) error{
 			var b [1]byte
 			at := unix.RemoteIovec{Base: uintptr(unsafe.Pointer(&b)), Len: 1}
 			_, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{at}, 0)
-			if errors.Is(err, unix.EFAULT) { // nothing is mapped there
+			if errors.Is(err, unix.EFAULT) { // unmapped address
 				return nil
 			}
 			return err
@@ -174,8 +174,7 @@ func acting(t *testing.T, ctx context.Context, level isolation.Level, name strin
 	}
 }
 
-// All attacks of acts are held where programs are isolated, and none where they are not: else
-// the machine held it.
+// All acts fail for isolated programs and succeed for others: otherwise the machine would prevent them anyway.
 func TestActs(t *testing.T) {
 	t.Parallel()
 	name := "fevalgraph-test-" + filepath.Base(t.TempDir()) + fmt.Sprint(os.Getpid())

@@ -48,7 +48,7 @@ func TestVerifyFindsWhatTheMachineDid(t *testing.T) {
 	s := openSession(t, Options{})
 	shell(t, s, "exit 1", 0)
 	if err := s.Verify(t.Context()); err != nil {
-		t.Errorf("nothing happened: %v", err)
+		t.Errorf("no error: %v", err)
 	}
 	kills++
 	if err := s.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "out of memory") {
@@ -148,8 +148,8 @@ func TestInherited(t *testing.T) {
 	}
 }
 
-// Every limit of the caller is in the identity if it is lower than that of commands, and
-// otherwise reaches none: commands run by two callers with equal identities have equal limits.
+// A limit of the caller is part of the identity if it is lower than that of commands, and otherwise has no effect:
+// callers with equal identities run commands with equal limits.
 func TestInheritedHardLimits(t *testing.T) {
 	if dir := os.Getenv("FEVALGRAPH_TEST_LIMITED"); dir != "" {
 		b := New(cache.NewMemory(), Options{Probes: Probes{Path: os.Getenv("PATH")}, Lifecycle: Lifecycle{Scratch: dir}, Confinement: Confinement{Isolation: "none"}})

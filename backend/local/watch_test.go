@@ -14,8 +14,8 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// TestWatchWithoutProcessFiles sees a process to its end on a system that has no
-// file for it, with all that it wrote, whatever became of that.
+// TestWatchWithoutProcessFiles watches a process with all its output to the end on a system without files for
+// processes.
 func TestWatchWithoutProcessFiles(t *testing.T) {
 	var kept bytes.Buffer
 	outputs, err := outputsOf(&kept, broken{})

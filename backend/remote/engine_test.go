@@ -72,7 +72,7 @@ func (m *machine) left(result string) remotetest.Outcome {
 		OutputFiles: []*execution.OutputFile{{Path: "other", Digest: m.server.Put([]byte("x"))}, {Path: wire.ResultFile, Digest: m.server.Put([]byte(result))}}}}}
 }
 
-// Trouble of an engine that passes costs time, and nothing else.
+// Temporary errors of an engine only cost time.
 func TestPassingTrouble(t *testing.T) {
 	for _, try := range []struct {
 		name string
@@ -114,8 +114,7 @@ func TestPassingTrouble(t *testing.T) {
 	}
 }
 
-// What an engine does to each action is an error with the reason, which is the machine's if
-// another machine can do better.
+// An engine's error for an action is returned with its reason, and is the machine's if another machine could succeed.
 func TestLastingTrouble(t *testing.T) {
 	long := strings.Repeat("x", 3000) + "the end"
 	exits := func(r *execution.ActionResult) func(*machine) remotetest.Outcome {
@@ -179,13 +178,13 @@ func TestLastingTrouble(t *testing.T) {
 			}
 			if f, err := s.Collect(t.Context(), "f"); err == nil {
 				f.Close()
-				t.Error("a file was collected of an action that has no result")
+				t.Error("collected a file of an action without a result")
 			}
 		})
 	}
 }
 
-// An engine that is away is waited for, for as long as the options say.
+// The backend waits for an unreachable engine as long as the options specify.
 func TestAway(t *testing.T) {
 	m := start(t)
 	_, s := opened(t, m, func(o *remote.Options) { o.Patience = 100 * time.Millisecond })
@@ -244,13 +243,13 @@ func TestAsked(t *testing.T) {
 		t.Fatalf("got %q, %v", first, err)
 	}
 	asked := m.server.Calls("/Execute")
-	notAsked := errors.New("not asked")
+	notAsked := errors.New("no request")
 	plan, _ := m.open(t, func(o *remote.Options) {
 		o.Facts, o.NotAsked, o.Platform = known, notAsked, []remote.Property{{Name: "size", Value: "small"}}
 	})
 	again, err := ask(plan)
 	if err != nil || !slices.Equal(first, again) || m.server.Calls("/Execute") != asked {
-		t.Errorf("got %q, %v; asked %d times and then %d", again, err, asked, m.server.Calls("/Execute"))
+		t.Errorf("got %q, %v; %d requests, then %d", again, err, asked, m.server.Calls("/Execute"))
 	}
 	fresh, _ := m.open(t, func(o *remote.Options) { o.NotAsked = notAsked })
 	if _, err := fresh.Identity(t.Context()); !errors.Is(err, notAsked) {
@@ -304,11 +303,11 @@ func TestSandbox(t *testing.T) {
 	}
 	m.first(1, always(m.answered(&wire.Result{Protocol: wire.Protocol, Endings: []backend.Ending{{Stdout: cache.SumBytes([]byte("gone"))}}})), false)
 	if _, err := b.Sandbox().Run(t.Context(), backend.Program{Argv: []string{"cc"}}); err == nil || !strings.Contains(err.Error(), "is missing or damaged") {
-		t.Errorf("what a program left is gone: %v", err)
+		t.Errorf("files of a program are missing: %v", err)
 	}
 }
 
-// A command whose state is more than the limit keeps what fits, and its notes say so.
+// A command whose state exceeds the limit keeps as much as fits, and its notes report it.
 func TestMaxState(t *testing.T) {
 	m := start(t)
 	_, s := opened(t, m, func(o *remote.Options) { o.MaxState = 1000 })
@@ -334,8 +333,7 @@ func TestMaxState(t *testing.T) {
 	}
 }
 
-// An engine that takes no action is waited for, for as long as the options say, and no longer
-// than the caller does.
+// The backend waits for an engine that accepts no action as long as the options specify, but no longer than the caller.
 func TestBusy(t *testing.T) {
 	m := start(t)
 	known := filepath.Join(t.TempDir(), "facts.json")
@@ -401,7 +399,7 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// writerFunc calls itself with what is written.
+// writerFunc calls itself with the written bytes.
 type writerFunc func([]byte)
 
 func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }

@@ -244,7 +244,7 @@ func testLostWorker(t *testing.T, at *site) {
 	t.Logf("notes: %s", notes.String())
 }
 
-// What no worker can do is said with the platform.
+// Errors that no worker can help are reported with the platform.
 func testNoWorkers(t *testing.T, at *site) {
 	b, _ := at.open(t, func(o *remote.Options) {
 		o.Platform = []remote.Property{{Name: "pool", Value: "none"}}
@@ -256,8 +256,8 @@ func testNoWorkers(t *testing.T, at *site) {
 	}
 }
 
-// What was prepared is made again when the server has lost it, also in the middle of a run,
-// and used by another run as long as the server has it.
+// Prepared files are created again after the server loses them, even during a run, and other runs use them as long as
+// the server has them.
 func testPrepared(t *testing.T, at *site) {
 	known := filepath.Join(t.TempDir(), "facts.json")
 	change := func(o *remote.Options) {

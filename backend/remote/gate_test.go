@@ -32,7 +32,7 @@ func TestGate(t *testing.T) {
 		}
 		at := int(g.limit)
 		if at < 4 || at > 6 {
-			t.Errorf("%d may go in after one of 8 was not taken, and 7 were", at)
+			t.Errorf("%d can enter after 7 of 8 were accepted", at)
 		}
 		g.leave(engineAccepted, 0)
 		for range 100 {
@@ -49,8 +49,8 @@ func TestGate(t *testing.T) {
 
 var errStop = errors.New("stop")
 
-// An engine that takes nothing is reported once, and so is that it does again. While one of
-// this backend's actions is executed, the others wait for it.
+// An engine that accepts no action is reported once, as is its recovery. While one of this backend's actions executes,
+// the others wait for it.
 func TestGateNotice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -84,7 +84,7 @@ func TestGateNotice(t *testing.T) {
 		}
 		g.leave(engineAccepted, 0)
 		if len(said) != 2 || !g.busySince().IsZero() {
-			t.Errorf("it said %q, and is busy since %v", said, g.busySince())
+			t.Errorf("printed %q, busy since %v", said, g.busySince())
 		}
 	})
 }

@@ -47,9 +47,8 @@ func start(t *testing.T) *machine {
 	return startWith(t, inside, program)
 }
 
-// startProcesses starts an engine whose actions are processes, as they really are. Programs
-// that actions place and start need it: while this process forks, the new process has the
-// files open for a moment that are being written, and those cannot be started.
+// startProcesses starts an engine whose actions are real processes. Programs that actions place and start need it:
+// while this process forks, the child holds files open that are being written, which cannot be executed.
 func startProcesses(t *testing.T) *machine {
 	t.Helper()
 	return startWith(t, remotetest.Process(coverdir.Env()...), itself(t))
@@ -62,7 +61,7 @@ func startWith(t *testing.T, run remotetest.Program, program string) *machine {
 		t.Skip("actions run on Linux")
 	}
 	t.Parallel()
-	scratch, err := os.MkdirTemp("", "w") // its name leaves room for those of sockets
+	scratch, err := os.MkdirTemp("", "w") // short, to leave room for the names of sockets
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func startWith(t *testing.T, run remotetest.Program, program string) *machine {
 	return m
 }
 
-// restart ends the worker, and what it executes, and starts another.
+// restart ends the worker and its actions, and starts another.
 func (m *machine) restart() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

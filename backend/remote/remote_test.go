@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	const sideBySide = 12 // most of them wait for a limit
 	abreast.Set(sideBySide)
 	remove := func() {}
-	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") { // not a program of the suite, which may be killed
+	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") { // not a program of the suite, which can be killed
 		remove = ramdir.Use()
 	}
 	code := backendtest.Main(m)
@@ -117,8 +117,8 @@ func (s *site) open(t *testing.T, change func(*remote.Options)) (*remote.Backend
 	return remote.New(o), store
 }
 
-// What commands print arrives when they have ended, and a session does not go on after a
-// command was cancelled: what that left is on no machine. TestCancel is about that.
+// Output of commands arrives when they end, and a session ends when a command is cancelled, since its files are on no
+// machine. TestCancel covers that.
 const without = "Cancel"
 
 func TestBuildbarnBackend(t *testing.T) {
@@ -165,8 +165,8 @@ func suite(s *site) []part {
 	}
 }
 
-// A sandbox of an action is that of a user who makes no control groups: memory is limited for
-// each process and the number of processes is not.
+// An action's sandbox belongs to a user without control groups: memory is limited for each process, and the number of
+// processes is unlimited.
 func TestBuildbarnSandbox(t *testing.T) {
 	s, judge := buildbarn(t), os.Getenv("FEVALGRAPH_TEST_GOJUDGE")
 	if judge == "" {

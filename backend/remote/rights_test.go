@@ -103,8 +103,8 @@ func join(outside net.Conn, to string) {
 	back.Wait()
 }
 
-// All calls, streams too, go to the engine by TLS with the block's certificate and headers, and
-// what an engine is not shown, it refuses; no error tells a secret.
+// All calls, including streams, use TLS with the block's certificate and headers. The engine refuses calls without
+// them, and no error reveals a secret.
 func TestRights(t *testing.T) {
 	const secret = "open-sesame"
 	engine, own, ours, theirs := remotetest.Start(t), makePair(t, "engine"), makePair(t, "ours"), makePair(t, "theirs")
@@ -143,7 +143,7 @@ func TestRights(t *testing.T) {
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%v, not %s", err, c.want)
 			case err != nil && strings.Contains(err.Error(), secret):
-				t.Errorf("the error tells the secret: %v", err)
+				t.Errorf("the error reveals the secret: %v", err)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func execute(ctx context.Context, b *lang.Backend) error {
 	if err := reapi.NewSender(client).Blobs(ctx, blobs, command, action); err != nil {
 		return err
 	}
-	large := make([]byte, 5<<20) // more than a message holds, so that it goes by a stream
+	large := make([]byte, 5<<20) // exceeds a message, so it is streamed
 	if err := reapi.NewSender(client).Blobs(ctx, reapi.Messages{cache.SumBytes(large): large}, cache.SumBytes(large)); err != nil {
 		return err
 	}

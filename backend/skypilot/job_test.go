@@ -122,7 +122,7 @@ func TestJob(t *testing.T) {
 	pool := p.pool(t, "r", func(o *skypilot.Options) {
 		o.Provider, o.Remote, o.Program, o.Deadline = provider, provider, self, 5*time.Minute
 	})
-	// A program that no cluster got for long goes; another is of a cluster that may run.
+	// Old programs are removed; a cluster can still run a recent one.
 	programs := filepath.Join(s.home, ".fevalgraph", "bin")
 	if err := os.MkdirAll(programs, 0o700); err != nil {
 		t.Fatal(err)

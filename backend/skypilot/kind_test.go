@@ -79,7 +79,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// A price that the block gives is believed, and no server is asked; what has none in the catalogue has none.
+// The block's price overrides the catalogue's, without a request to the server; without either, the price is unknown.
 func TestForecast(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -109,7 +109,7 @@ func TestForecast(t *testing.T) {
 			t.Errorf("%+v: a cluster costs %v", test, l.Hourly)
 		}
 		if asks := asked.Load() > 0; asks != test.asks {
-			t.Errorf("%+v: the server was asked: %v", test, asks)
+			t.Errorf("%+v: requests to the server: %v", test, asks)
 		}
 		if l.Clusters < 1 || l.Clusters > 3 {
 			t.Errorf("%d clusters", l.Clusters)
@@ -117,7 +117,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// A server is asked how it is only if the project is trusted with it, once for all blocks.
+// A server's status is requested only if the project is trusted with it, and once for all blocks.
 func TestDoctor(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +132,7 @@ func TestDoctor(t *testing.T) {
 		s := &kind.Site{LookupEnv: lookup(nil), Trusts: func(asks []string) bool { return trusted }}
 		found := k.Diagnose(t.Context(), s, cfg, false)
 		if len(found) != 1 || !strings.Contains(found[0].Detail, want) || (asked.Load() > 0) != trusted {
-			t.Errorf("trusted %v: %+v, asked %d times", trusted, found, asked.Load())
+			t.Errorf("trusted %v: %+v, %d requests", trusted, found, asked.Load())
 		}
 	}
 	server.Close()

@@ -50,7 +50,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// TestNotReady: without a provider, nothing is ended, and no lease removed.
+// TestNotReady: without a provider, no cluster is ended and no lease removed.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -203,7 +203,7 @@ func TestAdopt(t *testing.T) {
 	p.abandon("first")
 	second := p.pool(t, "second", four)
 	var done sync.WaitGroup
-	for _, name := range names { // whichever is adopted first
+	for _, name := range names { // depends on which is adopted first
 		session := open(t, second, name)
 		done.Go(func() {
 			defer session.Close(t.Context())
@@ -224,7 +224,7 @@ func TestAdopt(t *testing.T) {
 	}
 	for _, l := range p.has(t) {
 		if l.Run != "second" {
-			t.Errorf("the lease of %s is that of run %s", l.Cluster, l.Run)
+			t.Errorf("the lease of %s belongs to run %s", l.Cluster, l.Run)
 		}
 	}
 	closed(t, second)

@@ -137,7 +137,7 @@ func TestLaunchFails(t *testing.T) {
 	close(asked)
 	all.Wait()
 	if n := len(s.names()); n > 4 {
-		t.Errorf("%d clusters were asked for", n)
+		t.Errorf("%d clusters were requested", n)
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(s.ended)), slices.Sorted(slices.Values(s.names()))) || len(p.has(t)) != 0 {
 		t.Errorf("launched %v, ended %v, leases %v", s.names(), s.ended, p.has(t))
@@ -208,7 +208,7 @@ func TestDifferent(t *testing.T) {
 	if known, err := pool.Backend().Identity(t.Context()); err != nil || known[1].Value != "Zen 4" || len(s.names()) != 1 {
 		t.Errorf("what is known needs no cluster: %v, %v, %v", known, err, s.names())
 	}
-	for range 2 { // nothing in the same run can count on either
+	for range 2 { // other work of the run cannot rely on it either
 		_, err := pool.Backend().Open(t.Context(), backend.Spec{})
 		if err == nil || !strings.Contains(err.Error(), `cpu was "Zen 4" and is "Zen 5"`) {
 			t.Errorf("got %v", err)
@@ -225,7 +225,7 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// TestLearnedLate asks about machines when two clusters are there.
+// TestLearnedLate queries machines after two clusters exist.
 func TestLearnedLate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -248,7 +248,7 @@ func TestLearnedLate(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "cpu was") {
 		t.Errorf("the other cluster is another machine: %v", err)
 	}
-	// What is remembered now is not what keys of this run are made of.
+	// Newly learned facts do not enter keys of this run.
 	if _, err := pool.Backend().Open(t.Context(), backend.Spec{}); err == nil {
 		t.Error("the run goes on with the other cluster")
 	}
@@ -336,7 +336,7 @@ func TestCloseDuringLaunch(t *testing.T) {
 			synctest.Wait()
 		}
 		begun := time.Now()
-		closed(t, behind) // first: the other goes on
+		closed(t, behind) // first: the other continues
 		closed(t, pool)
 		for range 2 {
 			if err := <-failed; err == nil {
@@ -373,7 +373,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestPreparedAgain: the second cluster gets what the first one was prepared with.
+// TestPreparedAgain: a second cluster is prepared like the first one.
 func TestPreparedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -34,12 +34,12 @@ type site struct {
 	home, path string
 
 	identity func(cluster string) string                     // of new clusters
-	program  fake.Program                                    // what commands do
+	program  fake.Program                                    // behaviour of commands
 	prepare  func(cluster, name string)                      // sees each Prepare
 	onLaunch func(ctx context.Context, cluster string) error // before there is anything
 	onEnd    func(cluster string) error
 	notReady error // of the provider
-	away     error // of the provider, asked for states
+	away     error // the provider, as long as it reports states
 
 	mu       sync.Mutex
 	machines map[string]*machine
@@ -69,7 +69,7 @@ func (m *machine) Prepare(ctx context.Context, name string, cmd backend.Command)
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, home: t.TempDir(), path: t.TempDir(), machines: map[string]*machine{}}
-	// Scripts ask for the user's home directory.
+	// Scripts query the user's home directory.
 	script := fmt.Sprintf("#!/bin/sh\necho 'u:x:1:1:u:%s:/bin/sh'\n", s.home)
 	if err := os.WriteFile(filepath.Join(s.path, "getent"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func (p *project) pool(t *testing.T, run string, change func(*skypilot.Options))
 	return made
 }
 
-// abandon leaves a pool as a run that is killed does: what it has stays.
+// abandon leaves a pool like a killed run: its clusters stay.
 func (p *project) abandon(run string) { p.dead[run] = true }
 
 // has returns the leases that there are.

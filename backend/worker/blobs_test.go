@@ -142,7 +142,7 @@ func TestManyFiles(t *testing.T) {
 		}
 	}
 	if there.asks != files+1 {
-		t.Errorf("the server was asked for %d blobs", there.asks)
+		t.Errorf("%d blobs were requested from the server", there.asks)
 	}
 	sent := c.Sent()
 	if size := int64(files*len("file 0000")) + tree.Size; sent < size-10_000 || sent > size {
@@ -213,8 +213,7 @@ func TestDamagedBlobs(t *testing.T) {
 	}
 }
 
-// TestOneUnreadable: nodes that start together share a stream, and a blob that cannot be read is the
-// trouble of one of them.
+// TestOneUnreadable: nodes that start together share a stream, but an unreadable blob fails only its own node.
 func TestOneUnreadable(t *testing.T) {
 	t.Parallel()
 	there, here := cache.NewMemory(), &forgetful{Store: cache.NewMemory()}
@@ -283,7 +282,7 @@ func TestMuchOutput(t *testing.T) {
 		done <- err
 	}()
 	var n int64
-	for n < 30<<20 { // it goes ahead of its reader
+	for n < 30<<20 { // it runs ahead of its reader
 		n += <-printed
 	}
 	var before runtime.MemStats
@@ -309,7 +308,7 @@ func TestUnread(t *testing.T) {
 		block := make([]byte, 1<<20)
 		for range 100 {
 			if _, err := c.Command.Output.Write(block); err != nil {
-				break // as a shell goes on when cat fails
+				break // as a shell continues when cat fails
 			}
 		}
 		return backend.Exit{Code: 0}, nil
@@ -339,7 +338,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestSandboxIsSupplied runs programs whose input the server lost, and fetches what they left.
+// TestSandboxIsSupplied runs programs whose input the server lost, and fetches their outputs.
 func TestSandboxIsSupplied(t *testing.T) {
 	t.Parallel()
 	there, here := &forgetful{Store: cache.NewMemory()}, cache.NewMemory()

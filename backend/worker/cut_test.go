@@ -30,7 +30,7 @@ type line struct {
 
 	mu    sync.Mutex
 	down  bool
-	quota int64 // bytes that a connection may bring; 0 is any number
+	quota int64 // limit on bytes of a connection; 0 means none
 	conns []net.Conn
 }
 
@@ -178,7 +178,7 @@ func newSlowly() *slowly {
 	return s
 }
 
-// TestTakenOver: a client goes away while its command runs, and another client requests the same.
+// TestTakenOver: a client disconnects while its command runs, and another client requests the same.
 func TestTakenOver(t *testing.T) {
 	t.Parallel()
 	b := newSlowly()
@@ -194,7 +194,7 @@ func TestTakenOver(t *testing.T) {
 		if err == nil {
 			err = fmt.Errorf("the first client got %+v", exit)
 		} else if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) || !strings.Contains(err.Error(), "took this worker over") {
-			err = fmt.Errorf("the first client was told %w", err)
+			err = fmt.Errorf("the first client got %w", err)
 		} else {
 			err = nil
 		}
@@ -204,7 +204,7 @@ func TestTakenOver(t *testing.T) {
 
 	second := connect(t, cache.NewMemory(), o)
 	if !second.Orphaned(backend.Spec{Name: "a"}) || second.Orphaned(backend.Spec{Name: "b"}) {
-		t.Error("the second client does not know what the first one left")
+		t.Error("the second client does not find the first one's session")
 	}
 	if err := <-lost; err != nil {
 		t.Error(err)
@@ -293,7 +293,7 @@ func TestOtherWork(t *testing.T) {
 				s.Dir()
 				_, err := s.Exec(t.Context(), backend.Command{Argv: []string{test.word}})
 				if lost := (*backend.PreemptedError)(nil); !errors.As(err, &lost) {
-					t.Errorf("the caller may have used the directory of the other session, and got %v", err)
+					t.Errorf("the caller could have used the other session's directory, and got %v", err)
 				}
 				s.Close(t.Context())
 				s = open(t, second, test.spec) // as a retried node does
@@ -367,7 +367,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestLost: for servers that are gone, for any reason, the machine is to blame.
+// TestLost: a lost server is an error of the machine, for any reason.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	answered := errors.New("the provider knows better")
@@ -467,7 +467,7 @@ func TestEnds(t *testing.T) {
 		t.Error(err)
 	}
 	if lost := (*backend.PreemptedError)(nil); !errors.As(<-failed, &lost) {
-		t.Error("the client was not told that the machine is lost")
+		t.Error("the client did not report the machine as lost")
 	}
 	if b.Closes() != 1 || b.ended.Load() != 1 {
 		t.Errorf("%d sessions are closed, %d commands ended", b.Closes(), b.ended.Load())

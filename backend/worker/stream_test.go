@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// streamed is a backend each of whose sessions is at the other end of two pipes.
+// streamed is a backend whose sessions run at the other end of two pipes.
 type streamed struct {
 	backend.Backend
 	store cache.Store
@@ -67,7 +67,7 @@ func openStreamed(t *testing.T) (backend.Backend, cache.Store) {
 }
 
 // TestStreamed runs the tests of package backendtest that a stream supports.
-func TestStreamed(t *testing.T) { // not beside others, as it measures the memory of the process
+func TestStreamed(t *testing.T) { // not in parallel, as it measures the memory of the process
 	backendtest.TestFiles(t, openStreamed)
 	backendtest.TestPrograms(t, openStreamed)
 }
@@ -112,7 +112,7 @@ func TestStreamFlooded(t *testing.T) {
 	}
 }
 
-// repeated reads a text again and again, up to a size at which nothing reads on.
+// repeated reads a text repeatedly, up to a size that no reader should reach.
 type repeated struct {
 	text []byte
 	read int
@@ -140,7 +140,7 @@ func (w waiting) Exec(ctx context.Context, _ backend.Command) (backend.Exit, err
 	return backend.Exit{}, context.Cause(ctx)
 }
 
-// What is said by a hostile end is an error or an answer, and takes no more than it sends.
+// Any data from a hostile peer results in an error or an answer, with memory in proportion to the data.
 func FuzzStream(f *testing.F) {
 	var good bytes.Buffer
 	_, _ = worker.OpenStream(context.Background(), bytes.NewReader(nil), &good, cache.NewMemory(), backend.Spec{Name: "x"})

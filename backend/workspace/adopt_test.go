@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Parts and places of a workspace follow its layout, also when it is adopted again.
+// Parts and paths of a workspace follow its layout, also after it is adopted.
 func TestAdopt(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) string { return filepath.Join(top, name) }
@@ -38,7 +38,7 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := w.Real("app"); err == nil {
-		t.Error("a place exists before anything was placed there")
+		t.Error("a path exists before files were placed there")
 	}
 	if err := w.Place(t.Context(), backend.Input{Tree: tree.Root}, backend.Input{Path: "app/own", Content: []byte("own")}); err != nil {
 		t.Fatal(err)

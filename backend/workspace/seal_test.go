@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// What is to be mounted is never a symlink, whose target the machine's would be, and what
-// commands made of the places does not matter.
+// A mount source is never a symlink, which would resolve on the machine, and commands cannot influence it by replacing
+// paths.
 func TestSeal(t *testing.T) {
 	w, err := Make(filepath.Join(t.TempDir(), "base"), cache.NewMemory(), nil)
 	if err != nil {
@@ -35,13 +35,13 @@ func TestSeal(t *testing.T) {
 			sealed, err := os.Lstat(source)
 			place, wrong := os.Lstat(filepath.Join(w.Work(), names[i]))
 			if err != nil || wrong != nil || sealed.Mode().Type() != place.Mode().Type() {
-				t.Fatalf("%s: %v, and at its place %v, %v, %v", names[i], sealed, place, err, wrong)
+				t.Fatalf("%s: %v, and at its path %v, %v, %v", names[i], sealed, place, err, wrong)
 			}
 			if sealed.IsDir() != (names[i] != "file") || !sealed.IsDir() && place.Size() != 0 {
-				t.Errorf("%s: %v, and at its place %v", names[i], sealed, place)
+				t.Errorf("%s: %v, and at its path %v", names[i], sealed, place)
 			}
 		}
-		// Above a place that is mounted on, a command can do what it likes.
+		// Commands can change anything above a mount point.
 		if err := os.RemoveAll(filepath.Join(w.Work(), "deep")); err != nil {
 			t.Fatal(err)
 		}

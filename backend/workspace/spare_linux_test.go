@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// What changes a workspace shows, whether it was made just now or long ago.
+// Changes to a workspace are visible, whether it was created just now or long ago.
 func TestUntouched(t *testing.T) {
 	touch := func(name string) func(base string) error {
 		return func(base string) error { return os.WriteFile(filepath.Join(base, name), nil, 0o644) }

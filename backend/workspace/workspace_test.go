@@ -15,8 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// What is placed belongs to the owner, the way there included; what was there
-// before is left alone, and so are targets of symlinks.
+// Placed files and their new parents belong to the owner; existing files and targets of symlinks are not changed.
 func TestOwner(t *testing.T) {
 	owner := workspace.Owner{UID: os.Geteuid(), GID: os.Getegid()}
 	if owner.UID == 0 {
@@ -108,7 +107,7 @@ func TestRemoveOfNothing(t *testing.T) {
 	}
 }
 
-// Another user can have made the directory first, or a link in its place.
+// Another user can have created the directory, or a link at its path.
 func TestScratchOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make what belongs to others")
@@ -118,10 +117,10 @@ func TestScratchOfAnotherUser(t *testing.T) {
 		"directory": func(path string) error {
 			return errors.Join(os.Mkdir(path, 0o700), os.Chown(path, 12345, 12345))
 		},
-		"link to ours": func(path string) error {
+		"link to own directory": func(path string) error {
 			return errors.Join(os.Symlink(own, path), os.Lchown(path, 12345, 12345))
 		},
-		"link to theirs": func(path string) error {
+		"link to another user's directory": func(path string) error {
 			theirs := path + " there"
 			return errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, 12345, 12345), os.Symlink(theirs, path))
 		},

@@ -42,7 +42,7 @@ func TestShapeIsNearWhatWasAsked(t *testing.T) {
 	}
 }
 
-// The ratio of the other cases is that to what they are compared with.
+// Other cases have the ratio to their reference case.
 func TestLastLineOfHash(t *testing.T) {
 	f := &figures{name: "hash", nodes: 3, contenders: []*contender{
 		{name: "fevalgraph", took: []time.Duration{3 * time.Second}},
@@ -58,7 +58,7 @@ func TestLastLineOfHash(t *testing.T) {
 	}
 }
 
-// That of an edit says what it is of its parts.
+// The report on an edit contains the times of its parts.
 func TestLastLineOfEdit(t *testing.T) {
 	f := &figures{name: "edit", nodes: 3, contenders: []*contender{
 		{name: "fevalgraph", took: []time.Duration{6 * time.Second}},

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestReadFile reads files whose sizes are as Stat reports, and of a file whose size it cannot
-// report, as those of /proc.
+// TestReadFile reads files of the size that Stat reports, and files whose size it does not report, such as those in
+// /proc.
 func TestReadFile(t *testing.T) {
 	for _, size := range []int{0, 1, 511, 512, 100_000} {
 		for _, reported := range []int64{int64(size), 0} {
@@ -25,7 +25,7 @@ func TestReadFile(t *testing.T) {
 			}
 			got, err := ReadFile(sizes{OS, reported}, path)
 			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d bytes of which Stat reports %d: read %d, %v", size, reported, len(got), err)
+				t.Errorf("%d bytes, %d according to Stat: read %d, %v", size, reported, len(got), err)
 			}
 		}
 	}

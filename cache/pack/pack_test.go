@@ -105,7 +105,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// Whatever the order, the later run's record stays.
+// In any order, the record of the later run wins.
 func TestAnyOrder(t *testing.T) {
 	var archives [][]byte
 	for _, run := range []string{"run1", "run2"} {
@@ -150,7 +150,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// What ends early or was changed leaves no record, wherever that is.
+// A truncated or modified pack adds no record, wherever the damage is.
 func TestDamaged(t *testing.T) {
 	from := open(t, ours)
 	k, r := fill(t, from, "one", "run1")

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// faults are all that a server can do to those who read, and to those who write.
+// faults are the faults of servers during reads and during writes.
 var faults = map[string]remotetest.Faults{
 	"down":        {Down: true},
 	"hangs":       {Hang: true},
@@ -35,8 +35,7 @@ var faults = map[string]remotetest.Faults{
 // less than 5 s.
 const mostDelay = 30 * time.Second
 
-// TestFaultsOfReads: whatever is wrong, a store answers with what is true or with nothing,
-// soon, and warns at most once.
+// TestFaultsOfReads: with any fault, a store soon returns correct data or none, and warns at most once.
 func TestFaultsOfReads(t *testing.T) {
 	longtest.Skip(t)
 	eachProtocol(t, func(t *testing.T, protocol string) {
@@ -102,7 +101,7 @@ func readsTruth(t *testing.T, m *machine, manifest string) {
 	}
 }
 
-// TestFaultsOfWrites: whatever is wrong, sending ends soon, and what is left is counted.
+// TestFaultsOfWrites: with any fault, sending ends soon, and remaining blobs are counted.
 func TestFaultsOfWrites(t *testing.T) {
 	longtest.Skip(t)
 	eachProtocol(t, func(t *testing.T, protocol string) {

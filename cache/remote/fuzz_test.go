@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Whatever a server sends, nothing is served that the trusted key did not sign for the
-// question: here, anything but what was written, byte for byte of what is signed.
+// For any response of a server, a store returns only data that the trusted key signed for the query: here, exactly the
+// written bytes.
 func FuzzEntry(f *testing.F) {
 	k, err := GenerateKey("ci")
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// Most tests wait for servers that are slow.
+// Most tests wait for slow servers.
 func TestMain(m *testing.M) {
 	abreast.Set(20)
 	os.Exit(ramdir.Run(m))
 }
 
-// patient is for tests of what has nothing to do with time.
+// patient is for tests that do not depend on time.
 const patient = 10 * time.Minute
 
 var protocols = []string{"grpc", "http"}
@@ -77,7 +77,7 @@ func dial(t *testing.T, s *remotetest.Server, protocol, token string) (transport
 	return transport
 }
 
-// newMachine has an empty store; o lacks what follows from it.
+// newMachine has an empty store; it completes o.
 func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o remote.Options) *machine {
 	t.Helper()
 	disk, err := cache.OpenDisk(t.TempDir(), cache.Options{})

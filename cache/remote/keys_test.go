@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 )
 
-// TestKeys: keys survive their text forms, and nothing else is a key.
+// TestKeys: keys survive their text forms, and other texts are rejected.
 func TestKeys(t *testing.T) {
 	for _, name := range []string{"", "ci", "pr-184/main"} {
 		k := key(t, name)

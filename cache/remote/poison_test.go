@@ -45,12 +45,11 @@ func sealed(e *execution.ActionResult, v any) *execution.ActionResult {
 	return e
 }
 
-// poison is an entry in the place of the victim's.
+// poison is an entry that replaces the victim's.
 type poison func(t *testing.T, w *world) *execution.ActionResult
 
-// world holds the possessions of an attacker who can write everything to the server: the entry that is
-// there, entries of other questions and namespaces that the same key signed, and one for
-// the same question of a key that is not trusted.
+// world contains the data of an attacker who can write everything to the server: the existing entry, entries of other
+// queries and namespaces that the same key signed, and one for the same query of an untrusted key.
 type world struct{ victim, other, elsewhere, foreign *execution.ActionResult }
 
 // payload changes the signed text.
@@ -174,8 +173,8 @@ func attempts() map[string]poison {
 	return all
 }
 
-// TestPoisoned: an attacker who can write to the server, with an untrusted key, can only have served what the
-// trusted key signed for this question.
+// TestPoisoned: an attacker with write access to the server but an untrusted key can only serve data that the trusted
+// key signed for the query.
 func TestPoisoned(t *testing.T) {
 	s := remotetest.Start(t)
 	main, pr := key(t, "main"), key(t, "pr-184")

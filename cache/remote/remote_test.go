@@ -28,8 +28,8 @@ func random(n int) []byte {
 	return b
 }
 
-// TestShared: what one machine stores, another with an empty store has, and it fetches no
-// blob before it needs one.
+// TestShared: a machine with an empty store has the results that another one stored, and fetches no blob before it
+// needs it.
 func TestShared(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol string) {
 		for _, f := range []remotetest.Faults{{}, {Compress: true}, {Compress: true, Truncated: true}, {Truncated: true}} {
@@ -90,7 +90,7 @@ func testShared(t *testing.T, protocol string, f remotetest.Faults, content []by
 	}
 }
 
-// TestComplete: a record whose blobs are gone is a miss.
+// TestComplete: a record with missing blobs is a miss.
 func TestComplete(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol string) {
 		s, k := remotetest.Start(t), key(t, "ci")
@@ -105,7 +105,7 @@ func TestComplete(t *testing.T) {
 	})
 }
 
-// TestEvicted: a blob that goes after it was found is missing, which the engine heals.
+// TestEvicted: a blob that is removed after it was found is missing, which the engine heals.
 func TestEvicted(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol string) {
 		s, k := remotetest.Start(t), key(t, "ci")
@@ -130,7 +130,7 @@ func TestEvicted(t *testing.T) {
 	})
 }
 
-// TestAskedTogether: many nodes that ask at once cost few calls.
+// TestAskedTogether: many concurrent queries of nodes need few calls.
 func TestAskedTogether(t *testing.T) {
 	s, k := remotetest.Start(t), key(t, "ci")
 	a := newMachine(t, s, "grpc", "", remote.Options{Limit: patient, Signer: &k})

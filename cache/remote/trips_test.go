@@ -101,7 +101,7 @@ func (f *far) Put(ctx context.Context, blobs []cache.Digest, from cache.Source) 
 
 func (f *far) Close() error { return nil }
 
-// named is a task that stores its name.
+// named is a task whose output is its name.
 type named string
 
 func (n named) Describe(_ context.Context, m *graph.Manifest) error {
@@ -114,8 +114,8 @@ func (n named) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: "name", Digest: d}}}, err
 }
 
-// TestRoundTrips: a run of 10,000 nodes in six levels, to which nothing is new, waits for a server 20 times at most.
-// Its clock stands while anything works, so that only waiting takes time.
+// TestRoundTrips: a run of 10,000 cached nodes in six levels waits for the server at most 20 times. Its clock stops
+// during work, so only waiting takes time.
 func TestRoundTrips(t *testing.T) {
 	const latency, levels = 100 * time.Millisecond, 6
 	wide := longtest.Size(400, 1667)

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// crowding are the programs of a test: by problem and solution, a file's name and its text. A name with a
-// number is that of several right solutions; the others use something up, and are wrong.
+// crowding maps problems and solutions to the file name and text of a program. A name with a number stands for that
+// many correct solutions; the others exhaust a resource, and are wrong.
 type crowding map[string]string
 
 // fillsFile fills the file system of its workspace, and holds it full while others need room.
@@ -29,9 +29,8 @@ except OSError: pass
 time.sleep(1)
 `
 
-// TestCrowded judges right solutions beside others that use up the file system of workspaces and of
-// the store, for a moment and until they end, the processes, or the memory. The former are right, and
-// the latter get a verdict.
+// TestCrowded judges correct solutions next to others that exhaust the file system of workspaces and of the store, for
+// a moment or until they end, the processes, or the memory. The former pass, and the latter get a verdict.
 func TestCrowded(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python and go-judge; make attack has them")
@@ -113,7 +112,7 @@ func limited(t *testing.T, controller, legacy, unified, limit string) []string {
 	return []string{"/bin/sh", "-c", `echo $$ >"$0/cgroup.procs"; exec "$@"`, group}
 }
 
-// judge judges the solutions with all that a run has at place, and with a command before it.
+// judge judges the solutions with all files of the run at place, and with before as prefix of its command.
 func (p crowding) judge(t *testing.T, place string, before []string) {
 	t.Helper()
 	const rights = 4
@@ -163,7 +162,7 @@ suite "judge" {
 	if before != nil {
 		cmd.Path, cmd.Args = before[0], slices.Concat(before, []string{cmd.Path}, cmd.Args[1:])
 	}
-	_ = cmd.Run() // what went wrong is in the results
+	_ = cmd.Run() // results contain the errors
 	var results report.Results
 	if err := json.Unmarshal([]byte(c.lastKnown()), &results); err != nil {
 		t.Fatalf("%v\n%s", err, output(cmd))
@@ -183,7 +182,7 @@ suite "judge" {
 		t.Errorf("%s/%s: %s", cell.Problem, cell.Solution, attackMessage(cell))
 	}
 	if right == 0 || right%rights != 0 || right == len(results.Cells) {
-		t.Errorf("%d right ones of %d", right, len(results.Cells))
+		t.Errorf("%d correct ones of %d", right, len(results.Cells))
 	}
 	if t.Failed() {
 		t.Log(output(cmd))

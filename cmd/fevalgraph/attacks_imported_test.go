@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// raisedInProcess are the attacks on a grader, and on tests, that import the submission which
-// succeed when it runs in their process, as SECURITY.md says.
+// raisedInProcess are attacks on a grader or tests that import the submission, which succeed in their process, as
+// SECURITY.md documents.
 var raisedInProcess = map[string][]string{
 	"imported": {
 		"ends_iteration", "equals_all", "equals_all_in_list", "equals_all_numbers", "exits", "exits_later", "lays_bytecode", "patches_all",
@@ -61,7 +61,7 @@ func importedAttacks(t *testing.T, problem, setting string) []report.Cell {
 	c.env = append(c.env, "FEVALGRAPH_VAR_import="+setting)
 	cells := "problem=" + problem + ",backend=local.host"
 	cmd := c.command("run", "-q", "-j", "4", cells)
-	_ = cmd.Run() // what went wrong is in the results
+	_ = cmd.Run() // results contain the errors
 	listing := c.command("results", "--format", "json", cells)
 	_ = listing.Run()
 	var results report.Results
@@ -74,10 +74,10 @@ func importedAttacks(t *testing.T, problem, setting string) []report.Cell {
 	return results.Cells
 }
 
-// checkImport checks where results say that a submission ran, if it ran.
+// checkImport checks where a submission ran according to results, if it ran.
 func checkImport(t *testing.T, cell report.Cell, want string) {
 	t.Helper()
 	if got := cell.Checkpoints[0].Import; got != want && cell.Checkpoints[0].Class != verdict.Refused {
-		t.Errorf("%s: results say %q, not %q", cell.Solution, got, want)
+		t.Errorf("%s: results report %q, want %q", cell.Solution, got, want)
 	}
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// refusedAttacks are right solutions with something that no archive holds. None of them
-// may be judged as right, nor choose to have no verdict. File is the file to create, beside the
-// main file, where a solution is a directory; elsewhere it is made in place of that.
+// refusedAttacks are correct solutions with a file that no archive can contain. None may pass, or avoid a verdict. File
+// is created next to the main file if a solution is a directory, and otherwise instead of it.
 var refusedAttacks = []struct {
 	name, file string
 	problems   []string
@@ -31,8 +30,7 @@ var refusedAttacks = []struct {
 	}},
 }
 
-// layRefusedAttacks makes those of a problem among its solutions in dir, and returns
-// their names.
+// layRefusedAttacks writes them among a problem's solutions in dir, and returns their names.
 func layRefusedAttacks(t *testing.T, problem, dir string) (names []string) {
 	t.Helper()
 	for _, a := range refusedAttacks {
@@ -58,7 +56,7 @@ func layRefusedAttacks(t *testing.T, problem, dir string) (names []string) {
 	return names
 }
 
-// misjudged reports whether a cell is of one of refusedAttacks and was not refused.
+// misjudged reports whether a cell is one of refusedAttacks and was not refused.
 func misjudged(cell report.Cell) bool {
 	for _, a := range refusedAttacks {
 		if a.name == cell.Solution && cell.Checkpoints[0].Class != "refused" {

@@ -34,12 +34,12 @@ var attackTracks = []struct {
 	{"verify", "verifier", []string{"local.host", "docker.box"}},
 }
 
-// openAttacks are those that a backend does not hold, as SECURITY.md says: by problem,
-// solution, and the backend, "" being all; and the worst that can become of them.
+// openAttacks are the attacks that a backend does not hold, as SECURITY.md documents, by problem, solution and backend
+// ("" means all), with their worst outcome.
 var openAttacks = []struct{ problem, solution, backend, worst string }{
 	{"grade", "scores_late", "", "raised"},
 	{"grade", "opens_memory", "", "raised"},            // of a grader, which has the same user
-	{"grade", "traces_grader", "docker.box", "raised"}, // likewise
+	{"grade", "traces_grader", "docker.box", "raised"}, // as above
 	{"grade", "reaches_host", "docker.box", "raised"},  // by AF_VSOCK, where the daemon's filter of system calls has it
 	{"grade", "shadows_late_module", "", "raised"},
 	{"confined", "reaches_host", "docker.box", "raised"},
@@ -61,9 +61,8 @@ var attackKinds = []struct {
 	{"be odd", []string{"*"}},
 }
 
-// attackSummary counts, by kind, the runs of attacks that were judged as wrong as a solution that
-// is simply wrong (held), lost their verdict by what they did (detected), were not held as
-// SECURITY.md says (documented), and were not held (open).
+// attackSummary counts runs of attacks by kind: judged like a wrong solution (held), without a verdict because of the
+// attack (detected), successful as SECURITY.md documents (documented), and successful otherwise (open).
 type attackSummary map[string]*[4]int
 
 const (
@@ -119,8 +118,8 @@ func (s attackSummary) String() string {
 // callersSecret is in the environment of the caller and in files of its project.
 const callersSecret = "canary-of-the-caller"
 
-// TestAttacks judges solutions that do everything but solve their problem. None may be judged as better than a
-// simply wrong one, be blamed on the machine, affect the others, or leave anything. With -v it prints a table.
+// TestAttacks judges solutions that do everything but solve their problem. None may get a better verdict than a wrong
+// solution, be blamed on the machine, affect other cells, or leave anything behind. With -v it prints a table.
 func TestAttacks(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python, uv, a Docker daemon and go-judge; make attack has them")
@@ -130,7 +129,7 @@ func TestAttacks(t *testing.T) {
 	before := snapshot(t, c.dir)
 	cmd := c.command("run", "-q", "-j", "8") // most of the long ones sleep
 	untouched := withCanaries(t, cmd)
-	_ = cmd.Run() // what went wrong is in the results
+	_ = cmd.Run() // results contain the errors
 	untouched()
 	var results report.Results
 	if err := json.Unmarshal([]byte(c.lastKnown()), &results); err != nil {
@@ -162,7 +161,7 @@ func TestAttacks(t *testing.T) {
 	c.afterAttacks(before)
 }
 
-// lastKnown returns the results of every cell, whatever they are.
+// lastKnown returns the last results of every cell.
 func (c *checkout) lastKnown() string {
 	cmd := c.command("results", "--format", "json")
 	_ = cmd.Run()
@@ -301,7 +300,7 @@ func attackFiles(t *testing.T, problem string) (files []txtar.File) {
 	return files
 }
 
-// afterAttacks looks at what is left of them.
+// afterAttacks checks that the attacks left nothing behind.
 func (c *checkout) afterAttacks(before map[string]string) {
 	c.t.Helper()
 	after := snapshot(c.t, c.dir)

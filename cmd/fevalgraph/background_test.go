@@ -20,7 +20,7 @@ import (
 // backgroundCommands returns the commands for programs that run next to a script.
 //
 //	signal NAME FILE       send the process whose id is in a file INT, STOP or CONT
-//	awaits FILE N REGEXP   wait until a file has so many matches
+//	awaits FILE N REGEXP   wait until a file has N matches
 func backgroundCommands() map[string]func(*testscript.TestScript, []string) error {
 	return map[string]func(*testscript.TestScript, []string) error{"signal": signalCommand, "awaits": awaitsCommand}
 }

@@ -26,10 +26,10 @@ const batchVariable = "FEVALGRAPH_TEST_BATCH"
 type batch struct {
 	*checkout
 	pairs int
-	log   string // what graders wrote, a line for each that ran
+	log   string // lines of graders, one for each that ran
 }
 
-// newBatch writes so many solutions, of at most a hundred models.
+// newBatch writes a number of solutions, of at most a hundred models.
 func newBatch(t *testing.T, pairs int) *batch {
 	t.Helper()
 	const models = 100
@@ -69,8 +69,8 @@ func (b *batch) graded() map[string]int {
 	return times
 }
 
-// killAfter starts the batch and kills it as soon as so many pairs were graded.
-// It reports whether that came before the end.
+// killAfter starts the batch and kills it after a number of pairs were graded. It reports whether the batch was still
+// running.
 func (b *batch) killAfter(pairs int) bool {
 	b.t.Helper()
 	cmd := b.command("run", "--quiet", "--pairs", "pairs.txt")
@@ -93,8 +93,7 @@ func (b *batch) killAfter(pairs int) bool {
 	return <-ended != nil
 }
 
-// A batch that is killed again and again is finished by the same command, and
-// nothing that was recorded as done is done again.
+// The same command finishes a batch that is killed repeatedly, and repeats no recorded work.
 func TestBatchKilled(t *testing.T) {
 	if os.Getenv(batchVariable) == "" {
 		longtest.Skip(t)
@@ -104,7 +103,7 @@ func TestBatchKilled(t *testing.T) {
 	if asked := os.Getenv(batchVariable); asked != "" {
 		var err error
 		if pairs, err = strconv.Atoi(asked); err != nil || pairs < 100 {
-			t.Fatalf("%s=%s is no number of pairs", batchVariable, asked)
+			t.Fatalf("%s=%s: want a number of pairs", batchVariable, asked)
 		}
 		kills = 10
 	}
@@ -176,7 +175,7 @@ func (b *batch) executed() map[string]int {
 	return times
 }
 
-// The number of pairs does not change what a run writes for each.
+// A run writes as much for each pair, for any number of pairs.
 func TestBatchWrites(t *testing.T) {
 	skipQuick(t)
 	if _, err := os.Stat("/proc/self/io"); err != nil {

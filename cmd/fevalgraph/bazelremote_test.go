@@ -33,7 +33,7 @@ import (
 // bazelRemoteVariable is the path of bazel-remote.
 const bazelRemoteVariable = "FEVALGRAPH_TEST_BAZEL_REMOTE"
 
-// What only a real remote cache can show.
+// Properties that only a real remote cache has.
 func TestBazelRemote(t *testing.T) {
 	if os.Getenv(bazelRemoteVariable) == "" {
 		if os.Getenv(realVariable) != "" {
@@ -63,7 +63,7 @@ func bazelRemoteCommand(ts *testscript.TestScript, args []string) error {
 	servers, _ := ts.Value(bazelRemotes("")).(map[string]*bazelRemote)
 	s := servers[args[1]]
 	if args[0] != "start" && s == nil {
-		return fmt.Errorf("there is no server %s", args[1])
+		return fmt.Errorf("server %s not found", args[1])
 	}
 	switch args[0] {
 	case "start":
@@ -129,7 +129,7 @@ func startBazelRemote(ts *testscript.TestScript, name string, with []string, ser
 	return s.start()
 }
 
-// start starts the server and waits until it answers something, also that it may not.
+// start starts the server and waits until it responds, even if only with an error of permissions.
 func (s *bazelRemote) start() error {
 	s.cmd = exec.Command(os.Getenv(bazelRemoteVariable), s.args...)
 	if err := s.cmd.Start(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// What scripts/with-buildbarn exports.
+// Variables of scripts/with-buildbarn.
 const (
 	barnVariable      = "FEVALGRAPH_TEST_BUILDBARN"       // host:port of the engine
 	barnStateVariable = "FEVALGRAPH_TEST_BUILDBARN_STATE" // of its scheduler
@@ -45,7 +45,7 @@ func newBarn(t *testing.T) *barn {
 	return b
 }
 
-// checkout copies testdata/barn and writes answers, each of which earns its number.
+// checkout copies testdata/barn and writes solutions, each of which scores its number.
 func (b *barn) checkout(answers int) *checkout {
 	b.t.Helper()
 	c := newCheckoutOf(b.t, filepath.Join("testdata", "barn"), b.t.TempDir())

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Whatever is killed or stopped under a run on an engine, at any moment: everything is judged in
-// the end. A few rounds are part of make buildbarn; make soak-buildbarn has more.
+// A run on an engine judges everything in the end, whichever daemon is killed or stopped at any moment. make buildbarn
+// has a few rounds; make soak-buildbarn has more.
 func TestBuildbarnKilled(t *testing.T) {
 	b := newBarn(t)
 	s := &soak{

@@ -37,7 +37,7 @@ func newFarm(t *testing.T, project string, backends string) *farm {
 			t.Fatal(err)
 		}
 	}
-	_, path, _ := strings.Cut(os.Getenv("PATH"), ":") // without the stand-ins: workers have the real ones, too
+	_, path, _ := strings.Cut(os.Getenv("PATH"), ":") // without the stand-ins: workers have the real programs, too
 	c.env = append(c.env, "PATH="+path, "FEVALGRAPH_ISOLATION=", "FEVALGRAPH_VAR_endpoint=grpc://"+endpoint, "FEVALGRAPH_VAR_state="+os.Getenv("FEVALGRAPH_TEST_BUILDBARN_STATE"),
 		"FEVALGRAPH_VAR_path="+path, "FEVALGRAPH_VAR_go_judge="+os.Getenv(judgeVariable))
 	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "https_proxy", "UV_DEFAULT_INDEX", "UV_INDEX_URL"} {
@@ -48,7 +48,7 @@ func newFarm(t *testing.T, project string, backends string) *farm {
 	return &farm{c}
 }
 
-// verdicts returns the judgements of each backend, without places and times.
+// verdicts returns the verdicts of each backend, without paths and times.
 func (c *farm) verdicts() map[string]string {
 	c.t.Helper()
 	cmd := c.command("results", "--format", "json")
@@ -71,10 +71,10 @@ func (c *farm) verdicts() map[string]string {
 	return all
 }
 
-// workspaces are paths and addresses of objects in what tests print.
+// workspaces matches paths, and addresses of objects, in output of tests.
 var workspaces = regexp.MustCompile(`/[^\s'"]*/fevalgraph-\d+/[a-z0-9]{10}|\b0x[0-9a-f]{8,}`)
 
-// sameEverywhere holds each backend's judgements to those of this machine.
+// sameEverywhere compares each backend's verdicts with those of this machine.
 func (c *farm) sameEverywhere(here string, there ...string) {
 	c.t.Helper()
 	all := c.verdicts()
@@ -88,7 +88,7 @@ func (c *farm) sameEverywhere(here string, there ...string) {
 	}
 }
 
-// again runs, and nothing may be executed.
+// again runs again, and must execute nothing.
 func (c *farm) again(what string) {
 	c.t.Helper()
 	c.mayFail("run")
@@ -149,8 +149,7 @@ func (c *farm) once(here string, there ...string) {
 	third.sameEverywhere(here, there...)
 }
 
-// Programs that end in every way, and leave whatever can be left, are judged as here, on two
-// workers of different platforms.
+// Programs with every kind of end and leftover get the same verdicts on two workers of different platforms as here.
 func TestBuildbarnCommands(t *testing.T) {
 	c := newFarm(t, filepath.Join("testdata", "remote"), "")
 	c.share()
@@ -158,7 +157,7 @@ func TestBuildbarnCommands(t *testing.T) {
 	c.sameEverywhere("local.here", "remote.a", "remote.b")
 	for _, complaint := range []string{"another", "older", "elsewhere", "others"} {
 		if strings.Contains(c.mayFail("results", "--format", "json"), "is "+complaint) {
-			t.Errorf("a command did not find what was left: %s", complaint)
+			t.Errorf("a command did not find earlier files: %s", complaint)
 		}
 	}
 	c.once("local.here", "remote.a", "remote.b")
@@ -191,7 +190,7 @@ func TestBuildbarnQuickstart(t *testing.T) {
 	said := c.command("doctor")
 	_ = said.Run() // other things can be missing
 	if !regexp.MustCompile(`ok +remote\.a +grpc://.*, API 2\..*, platform linux/`).MatchString(output(said)) {
-		t.Errorf("doctor says %s", output(said))
+		t.Errorf("doctor prints %s", output(said))
 	}
 }
 
@@ -263,7 +262,7 @@ func TestBuildbarnJudge(t *testing.T) {
 	if judge == "" {
 		t.Fatalf("%s is not set", judgeVariable)
 	}
-	for i, v := range c.env { // the example's own endpoint is that of go-judge
+	for i, v := range c.env { // the example's default endpoint is go-judge's
 		if address, ok := strings.CutPrefix(v, "FEVALGRAPH_VAR_endpoint="); ok {
 			c.env[i] = "FEVALGRAPH_VAR_farm=" + address
 		}

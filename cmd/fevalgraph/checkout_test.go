@@ -21,12 +21,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
 )
 
-// checkout is a copy of a project, with the places that it shares with others.
+// checkout is a copy of a project, with the directories that it shares with other checkouts.
 type checkout struct {
 	t     *testing.T
 	dir   string
 	place string   // HOME, TMPDIR and the store are below
-	env   []string // further variables
+	env   []string // more variables
 }
 
 // How often a checkout judges every cell, and how many pytest nodes that makes.
@@ -41,7 +41,7 @@ func newCheckout(t *testing.T, place string) *checkout {
 	return c
 }
 
-// newCheckoutOf copies a project and nothing else.
+// newCheckoutOf copies a project without other files.
 func newCheckoutOf(t *testing.T, project, place string) *checkout {
 	t.Helper()
 	c := &checkout{t: t, dir: t.TempDir(), place: place}
@@ -72,7 +72,7 @@ func (c *checkout) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("fevalgraph", args...)
 	cmd.Dir = c.dir
 	cmd.Env = []string{
-		"FEVALGRAPH_ISOLATION=none", // tests write down elsewhere that they ran
+		"FEVALGRAPH_ISOLATION=none", // tests write to a file outside that they ran
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(c.place, "home"), "TMPDIR=" + filepath.Join(c.place, "tmp"),
 		"FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "store"), "COLUMNS=2000",
 	}
@@ -93,7 +93,7 @@ func (c *checkout) run(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// mayFail runs, which may end with exit code 1 for what the tests say.
+// mayFail runs, and accepts exit code 1, which failed tests cause.
 func (c *checkout) mayFail(args ...string) (stdout string) {
 	c.t.Helper()
 	cmd := c.command(args...)
@@ -104,7 +104,7 @@ func (c *checkout) mayFail(args ...string) (stdout string) {
 	return fmt.Sprint(cmd.Stdout)
 }
 
-// records are what runs recorded, with the key of their user.
+// records returns the recorded runs, with their user's key.
 func (c *checkout) records() event.Records { return recordsIn(c.dir, c.command().Env) }
 
 // lastRun returns the record of the last run that ended.
@@ -174,7 +174,7 @@ func timeless(value any) any {
 	return value
 }
 
-// judged counts the pytest runs of everyone in the place.
+// judged counts the pytest runs of all checkouts at the place.
 func (c *checkout) judged() int {
 	c.t.Helper()
 	content, err := os.ReadFile(filepath.Join(c.place, "home", ".cache", "uv", fakeuv.LogFile))

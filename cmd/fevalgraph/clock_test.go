@@ -49,12 +49,12 @@ func TestFutureTimes(t *testing.T) {
 		put(changed) // as long, and of the same time
 		c.mayFail("run")
 		if len(c.lastRun().executed) == 0 {
-			t.Errorf("%s changed and nothing ran", edit.name)
+			t.Errorf("%s changed, but no node ran", edit.name)
 		}
 		put(content)
 		c.mayFail("run")
 		if len(c.lastRun().executed) > 0 {
-			t.Errorf("%s is what it was, and %q ran", edit.name, c.lastRun().executed)
+			t.Errorf("%s is unchanged, but %q ran", edit.name, c.lastRun().executed)
 		}
 	}
 }

@@ -22,36 +22,36 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// scriptCommands returns the commands of the scripts beside testscript's own. ADDR
+// scriptCommands returns the scripts' commands other than testscript's own. ADDR
 // stands for addresses of nodes, with braces as in a shell: x:{a,b}.
 //
-//	replace OLD NEW FILE      replace what must be there, everywhere in the file; \n is a line break
+//	replace OLD NEW FILE      replace all occurrences, at least one, in a file; \n is a line break
 //	append FILE TEXT          append text; \n is a line break
-//	exitcode N PROGRAM ARG... run a program that must end with exit code N
-//	fits N PROGRAM ARG...     run a program, which prints no line wider than N columns
-//	ran N [KIND=COUNT...]     the last run executed N nodes, and so many of these kinds
+//	exitcode N PROGRAM ARG... run a program that must exit with code N
+//	fits N PROGRAM ARG...     run a program that must not print a line wider than N columns
+//	ran N [KIND=COUNT...]     the last run executed N nodes, and COUNT of each KIND
 //	ranexactly [ADDR...]      the last run executed exactly these nodes
 //	planned [ADDR...]         a plan calls exactly these nodes stale
 //	cached [ARG...]           another run executes nothing
 //	settled                   run until no node is decided, as the states of files prove that nothing changed
-//	json QUERY WANT FILE      what a JSON file has at a place: cells.0.status, nodes.len
+//	json QUERY WANT FILE      compare the value at a path of a JSON file: cells.0.status, nodes.len
 //	line first|last FILE OUT  write one line of a file to another
-//	events N FILE             the lines are a whole event stream of N nodes
+//	events N FILE             check that the lines are a complete event stream of N nodes
 //	runid NAME                set the variable to the id of the last run
-//	smaller FILE BYTES        a file is not larger
-//	sameresults FILE OTHER    results are equal but for their runs and how long they took
-//	editor METHOD FILE [LINE COLUMN]  what the language server answers, in answer.json, and what
-//	                          it finds, in diagnostics.json
+//	smaller FILE BYTES        check that a file has at most BYTES
+//	sameresults FILE OTHER    compare results, except runs and durations
+//	editor METHOD FILE [LINE COLUMN]  write the language server's response to answer.json, and
+//	                          its diagnostics to diagnostics.json
 //	clone DIR                 copy the project, not its state, to DIR
 //	judgeserver NAME PROBLEM  start a judge server that has the problem and set
-//	                          the variable to its address; solutions are what
-//	                          fakejudge.Ratios takes
-//	submitted NAME N          so many submissions have arrived there
-//	bazelremote start NAME    start a bazel-remote; words after NAME say how: auth, tls, reads;
+//	                          the variable to its address; it judges solutions by
+//	                          fakejudge.Ratios
+//	submitted NAME N          check that it has received N submissions
+//	bazelremote start NAME    start a bazel-remote; options after NAME: auth, tls, reads;
 //	                          NAME_GRPC, NAME_HTTP, NAME_CA as below; kill, stop, continue
-//	                          and restart do that to it
+//	                          and restart control it
 //	remotecache NAME          start a remote cache; NAME_GRPC and NAME_HTTP are its addresses
-//	remotefault NAME JSON     make it have remotetest.Faults; {} repairs it
+//	remotefault NAME JSON     set its remotetest.Faults; {} removes them
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, []string) error{
 		"replace":    replaceCommand,
@@ -341,8 +341,8 @@ func jsonCommand(ts *testscript.TestScript, args []string) error {
 	return err
 }
 
-// lookUp follows names, indices and "len", the length, separated by dots; it
-// returns texts as they are and everything else as JSON.
+// lookUp follows names, indices and "len", the length, separated by dots; it returns texts unchanged and everything
+// else as JSON.
 func lookUp(value any, query string) (string, error) {
 	for step := range strings.SplitSeq(query, ".") {
 		switch v := value.(type) {
@@ -363,7 +363,7 @@ func lookUp(value any, query string) (string, error) {
 			}
 			value = v[i]
 		default:
-			return "", fmt.Errorf("nothing is below %v at %q of %s", value, step, query)
+			return "", fmt.Errorf("%v not found at %q of %s", value, step, query)
 		}
 	}
 	if text, ok := value.(string); ok {
@@ -407,7 +407,7 @@ func cloneCommand(ts *testscript.TestScript, args []string) error {
 	return nil
 }
 
-// fitsCommand runs a program with COLUMNS=N, whatever its exit code, and looks for wider lines.
+// fitsCommand runs a program with COLUMNS=N, ignores its exit code, and checks the width of its lines.
 func fitsCommand(ts *testscript.TestScript, args []string) error {
 	if err := want(args, 2, "N PROGRAM ARG..."); err != nil {
 		return err
@@ -423,7 +423,7 @@ func fitsCommand(ts *testscript.TestScript, args []string) error {
 	var wide []string
 	for _, stream := range []string{"stdout", "stderr"} {
 		for line := range strings.Lines(ts.ReadFile(stream)) {
-			line = strings.ReplaceAll(strings.TrimRight(line, "\n"), ts.Getenv("WORK"), "/work") // longer than people's
+			line = strings.ReplaceAll(strings.TrimRight(line, "\n"), ts.Getenv("WORK"), "/work") // wider than a terminal's
 			if text.Width(line) > columns {
 				wide = append(wide, fmt.Sprintf("%s, %d columns: %s", stream, text.Width(line), line))
 			}

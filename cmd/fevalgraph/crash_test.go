@@ -57,7 +57,7 @@ func TestKilledLeavesOrphans(t *testing.T) {
 	c.awaitForked()
 	if clean := c.run("clean"); !strings.Contains(output(clean), "ended 2 leftover sessions") &&
 		!strings.Contains(output(clean), "ended 1 leftover sessions") {
-		t.Errorf("clean said %s", output(clean))
+		t.Errorf("clean printed %s", output(clean))
 	}
 	c.noLeftovers()
 }
@@ -90,7 +90,7 @@ func TestInterrupted(t *testing.T) {
 			c.noLeftovers()
 			r := c.lastRun()
 			if r.end.Exit != 130 || r.end.Interrupted == 0 {
-				t.Errorf("the record says %+v", r.end)
+				t.Errorf("the record contains %+v", r.end)
 			}
 			// Finished work is kept.
 			c.run("run", "kind=aggregate,checkpoint=one")
@@ -112,8 +112,7 @@ func onlyFromInterrupted(executed []string, before map[string]event.State) bool 
 	return true
 }
 
-// awaitJudged waits until the tests of a checkpoint have begun somewhere, or
-// for so many in all.
+// awaitJudged waits until the tests of a checkpoint, or a total number of tests, have begun.
 func (c *checkout) awaitJudged(cmd *exec.Cmd, all int, checkpoint string) {
 	c.t.Helper()
 	begun := false

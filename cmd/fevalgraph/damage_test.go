@@ -16,12 +16,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// flipsVariable sets the number of places in each file at which TestBitFlips flips a separate bit; in smaller
-// files, at every byte. Without it, all blobs, and all records, are damaged at once.
+// flipsVariable sets the number of offsets in each file at which TestBitFlips flips a separate bit; small files get a
+// flip in every byte. Without it, all blobs, and all records, are damaged at once.
 const flipsVariable = "FEVALGRAPH_TEST_FLIPS"
 
-// TestBitFlips: for any wrong bit in any file of the store and of the project's state, the next run has the
-// results of a run on sound files, and so has a run that must read outputs of nodes.
+// TestBitFlips: after any bit flip in any file of the store or of the project's state, the next run has the results of
+// an undamaged one, as has a run that must read outputs of nodes.
 func TestBitFlips(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -68,7 +68,7 @@ func TestBitFlips(t *testing.T) {
 		for i := range places {
 			fi, err := os.Lstat(path)
 			if errors.Is(err, fs.ErrNotExist) || err == nil && int64(i) >= fi.Size() {
-				break // what was not needed was dropped
+				break // unused data was dropped
 			}
 			at := int64(i)
 			if err == nil && fi.Size() > int64(places) {
@@ -103,8 +103,7 @@ func TestFlippedVersion(t *testing.T) {
 	}
 }
 
-// stateFiles returns the files of the state that a run may read: those of past runs
-// but the last are none.
+// stateFiles returns the files of the state that a run can read: all but those of runs before the last.
 func stateFiles(t *testing.T, state string) []string {
 	t.Helper()
 	last, err := os.ReadFile(filepath.Join(state, "latest"))
@@ -146,7 +145,7 @@ func flip(t *testing.T, path string, at int64) {
 	t.Helper()
 	fi, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return // such as the record of what did not change, in a run that doubted it
+		return // such as the record of unchanged nodes, in a run that verified it
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func needed(name string) bool {
 	return base == "main.txt" || base == "kv.py" || strings.HasPrefix(name, "tests/") || strings.HasSuffix(name, ".hcl") || base == "check.sh" || name == "behind/one.txt" || name == "shared/words.txt"
 }
 
-// diffEdits say what they did; "" is that there was nothing to do.
+// diffEdits return a description of their edit; "" means that there was nothing to edit.
 var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 	func(rng *rand.Rand, d diffTree) string { // content
 		name := d.source(rng)
@@ -225,7 +225,7 @@ var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 		d.write(filepath.Join(name, "replaced.txt"), fmt.Sprintln(rng.IntN(3)), 0o644)
 		return "replace the directory " + name
 	},
-	func(rng *rand.Rand, d diffTree) string { // what the filesets look behind
+	func(rng *rand.Rand, d diffTree) string { // the target of a link that filesets follow
 		target, err := os.Readlink(d.path("linked"))
 		must(err)
 		if other := "shared"; target != other && rng.IntN(2) == 0 {
@@ -239,8 +239,7 @@ var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 	},
 }
 
-// diffDisturbances happen to the store, the state or runs, not to the project, and
-// say what it was.
+// diffDisturbances change the store, the state or runs, not the project, and return a description.
 var diffDisturbances = []func(w *diffWorld) string{
 	diffGC, diffDamage, diffSwitch, diffSwitch, diffBreak, diffPack,
 	func(w *diffWorld) string {
@@ -270,7 +269,7 @@ var diffDisturbances = []func(w *diffWorld) string{
 		must(os.RemoveAll(other.dir))
 		return "another checkout runs, after: " + what
 	},
-	func(w *diffWorld) string { // asked for in some other way
+	func(w *diffWorld) string { // other ways to request results
 		all := [][]string{
 			{"run", "problem=p0"}, {"run", "--only", "kind=materialize"}, {"run", "--not", "problem=p0"}, {"run", "--var", "flavor=z"},
 			{"run", "--force", "kind=score"}, {"run", "--force", "kind=command"}, {"run", "suite=some"}, {"run", "--var", "repeat=2", "problem=p0"},
@@ -314,7 +313,7 @@ func diffGC(w *diffWorld) string {
 		return "no gc here"
 	}
 	w.lost = true
-	w.command("cache", "gc", "--max-age", "30d") // migrates what an earlier version left
+	w.command("cache", "gc", "--max-age", "30d") // migrates data of an earlier version
 	then := time.Now().Add(-3 * time.Hour)
 	for _, path := range w.stored() {
 		if w.rng.IntN(2) == 0 {
@@ -356,7 +355,7 @@ func (w *diffWorld) stored() []string {
 	return paths
 }
 
-// stateFilesOf returns the files of a project's state on which runs rely.
+// stateFilesOf returns the files of a project's state that runs rely on.
 func stateFilesOf(c *checkout) []string {
 	var paths []string
 	entries, _ := os.ReadDir(filepath.Join(c.dir, ".fevalgraph")) // it does not exist at first

@@ -58,14 +58,14 @@ func (w *diffWorld) rowsOf(text []byte) diffShown {
 	return shown
 }
 
-// presents fails unless the output before a run equals that of a clean one, or marks it as stale.
+// presents fails unless the output before a run equals that of a clean run, or marks it as stale.
 func (w *diffWorld) presents(want *diffOutcome) {
 	w.t.Helper()
 	if want.message != "" || diffLatest(w.c) == "" {
 		return
 	}
 	text, exit := w.command("results", "--format", "json")
-	if exit == 0 { // a damaged record is one of the disturbances
+	if exit == 0 { // a disturbance damages a record
 		w.holds("results", w.shownBy("results", text), w.shownBy("clean results", []byte(want.results)), "state", nil)
 	}
 	text, _ = w.command("status", "--json")
@@ -88,13 +88,13 @@ func (w *diffWorld) presents(want *diffOutcome) {
 			continue
 		}
 		if fresh := row["state"] == "fresh"; fresh == strings.HasPrefix(c.After, "to be") {
-			w.t.Fatalf("step %d: diff says that %v is now %q, status: %v", w.step, c, c.After, row)
+			w.t.Fatalf("step %d: diff reports %v as now %q, status: %v", w.step, c, c.After, row)
 		}
 	}
 	if w.rng.IntN(4) > 0 {
 		return
 	}
-	// A run of a part exports what holds of the rest.
+	// A run of a part exports valid results of the rest.
 	if _, exit = w.command("run", "problem=p0"); exit < 2 && !w.lost {
 		if content, err := os.ReadFile(filepath.Join(w.c.dir, "out", "all.json")); err == nil {
 			w.holds("the export of a part", w.shownBy("export", content), w.shownBy("clean results", []byte(want.results)), "state", nil)
@@ -102,7 +102,7 @@ func (w *diffWorld) presents(want *diffOutcome) {
 	}
 }
 
-// holds fails unless each of what is shown says that it is stale or is as a clean run shows it.
+// holds fails unless each shown result is marked as stale or equals that of a clean run.
 func (w *diffWorld) holds(what string, shown, clean diffShown, state string, fresh any) {
 	w.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
@@ -112,12 +112,12 @@ func (w *diffWorld) holds(what string, shown, clean diffShown, state string, fre
 		}
 		want, known := clean[name]
 		if diff := cmpdiff.Diff(timeless(want), timeless(got)); !known || diff != "" {
-			w.t.Fatalf("step %d: %s does not say that %s is stale, and shows another verdict than a clean run (-clean +shown):\n%s", w.step, what, name, diff)
+			w.t.Fatalf("step %d: %s does not mark %s as stale, but its verdict differs from a clean run's (-clean +shown):\n%s", w.step, what, name, diff)
 		}
 	}
 }
 
-// diffBranches is how many earlier states of the project are kept, to go back to.
+// diffBranches is the number of earlier project states to keep for going back.
 const diffBranches = 4
 
 // keepBranch keeps the project as it is.
@@ -156,7 +156,7 @@ func diffBreak(w *diffWorld) string {
 	cmd := w.c.command("run")
 	program := cmd.Path
 	if !filepath.IsAbs(program) {
-		w.t.Fatalf("%s is no path", program)
+		w.t.Fatalf("%s: invalid path", program)
 	}
 	cmd.Env = append(cmd.Env, "PATH=/usr/bin:/bin")
 	w.finished(cmd, cmd.Run())

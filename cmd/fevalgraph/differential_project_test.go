@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// diffTree is the directory of a project, without what runs leave in it.
+// diffTree is the directory of a project, without files of runs.
 type diffTree string
 
 func (d diffTree) path(name string) string { return filepath.Join(string(d), name) }
@@ -39,7 +39,7 @@ func (d diffTree) walk(visit func(name string, e fs.DirEntry) error) error {
 	})
 }
 
-// files returns the regular files, sorted. None are below what does not exist.
+// files returns the regular files, sorted. It returns none for a missing directory.
 func (d diffTree) files() []string {
 	var names []string
 	_ = d.walk(func(name string, e fs.DirEntry) error {

@@ -12,8 +12,8 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 )
 
-// affects fails unless rdeps(file:X) of some source file, asked while everything is fresh, has just the
-// nodes that a plan has as stale after an edit of it. The edit stays.
+// affects fails unless rdeps(file:X) of a source file, queried while everything is fresh, lists exactly the nodes that
+// a plan calls stale after an edit of it. The edit stays.
 func (w *diffWorld) affects() {
 	w.t.Helper()
 	if before := w.planned(); before.exit != 0 || before.stale > 0 || slices.ContainsFunc(slices.Collect(maps.Values(before.nodes)), func(n plannedNode) bool { return n.State != "fresh" }) {
@@ -28,7 +28,7 @@ func (w *diffWorld) affects() {
 	path := diffTree(w.c.dir).path(name)
 	content, err := os.ReadFile(path)
 	must(err)
-	must(os.WriteFile(path, append(content, fmt.Sprintf("# asked about in step %d\n", w.step)...), 0o644)) // as no other file is
+	must(os.WriteFile(path, append(content, fmt.Sprintf("# queried in step %d\n", w.step)...), 0o644)) // as no other file is
 	w.note("query rdeps(file:%s), and append to it", name)
 	var want, got []string
 	for addr, n := range w.planned().nodes {
@@ -42,6 +42,6 @@ func (w *diffWorld) affects() {
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmpdiff.Diff(want, got); diff != "" {
-		w.t.Fatalf("step %d: rdeps(file:%s) ended with %d and has other nodes than those that are stale after an edit (-stale +rdeps):\n%s", w.step, name, exit, diff)
+		w.t.Fatalf("step %d: rdeps(file:%s) exited with %d, and its nodes differ from the stale ones after an edit (-stale +rdeps):\n%s", w.step, name, exit, diff)
 	}
 }

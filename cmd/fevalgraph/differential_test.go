@@ -37,10 +37,9 @@ const (
 	diffKeepVariable  = "FEVALGRAPH_TEST_DIFF_KEEP"
 )
 
-// Whatever is shown before an incremental run and after it equals a clean run in an empty
-// store, except durations, or says that it is stale, and a plan's stale nodes are those that
-// then run: for random projects, through random edits, undos and disturbances. make test has more seeds and steps, make
-// soak any number.
+// Output before and after an incremental run equals that of a clean run in an empty store, except durations, or is
+// marked as stale, and exactly the nodes that a plan calls stale run: for random projects, through random edits, undos
+// and disturbances. make test has more seeds and steps, make soak any number.
 func TestDifferential(t *testing.T) {
 	eachDiffWorld(t, func(w *diffWorld, steps int) {
 		for w.step = 1; w.step <= steps; w.step++ {
@@ -50,8 +49,7 @@ func TestDifferential(t *testing.T) {
 	})
 }
 
-// eachDiffWorld tests random projects, one for each seed that the environment asks for. A failed seed prints how to
-// have it again.
+// eachDiffWorld tests random projects, one for each seed in the environment. A failure prints how to repeat its seed.
 func eachDiffWorld(t *testing.T, test func(w *diffWorld, steps int)) {
 	if os.Getenv(diffSeedsVariable) == "" {
 		longtest.Skip(t)
@@ -83,13 +81,12 @@ func numberFrom(t *testing.T, variable string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s=%s is no positive number", variable, text)
+		t.Fatalf("%s=%s: want a positive number", variable, text)
 	}
 	return n
 }
 
-// After diffTick a file system's clock has ticked: what was written before is seen by
-// its times from what is written next.
+// The clock of the file system ticks within diffTick, so times distinguish earlier writes from later ones.
 const diffTick = 220 * time.Millisecond
 
 // diffWorld is a project, edited and disturbed step by step.
@@ -97,7 +94,7 @@ type diffWorld struct {
 	t        *testing.T
 	seed     uint64
 	step     int
-	rng      *rand.Rand // of the step: what one step draws changes no other
+	rng      *rand.Rand // of the step: draws of one step do not affect another
 	c        *checkout
 	alias    string   // a link to the project
 	temp     string   // where copies go
@@ -117,8 +114,8 @@ type diffOutcome struct {
 	nodes, answered, blocked, broken int
 }
 
-// exported reports whether an export wrote the file, or the directory that has it.
-// The export of a suite that lost its last cell leaves what an earlier run wrote.
+// exported reports whether an export wrote the file, or a directory around it. If an exported suite loses its last
+// cell, the files of the earlier run stay.
 func (o *diffOutcome) exported(path string) bool {
 	top, _, _ := strings.Cut(path, "/")
 	for other := range o.exports {
@@ -146,7 +143,7 @@ func newDiffWorld(t *testing.T, seed uint64) *diffWorld {
 	return w
 }
 
-// checkoutAt returns an empty checkout below temp, with its place.
+// checkoutAt returns an empty checkout below temp, with its own place.
 func (w *diffWorld) checkoutAt(dir, place string) *checkout {
 	c := &checkout{t: w.t, dir: filepath.Join(w.temp, dir), place: filepath.Join(w.temp, place)}
 	for _, dir := range []string{c.dir, c.place + "/home", c.place + "/tmp"} {
@@ -176,7 +173,7 @@ func (w *diffWorld) advance() {
 		disturbance := diffDisturbances[w.rng.IntN(len(diffDisturbances))]
 		w.note("%s", disturbance(w))
 	}
-	if w.rng.IntN(3) == 0 { // what was written is then known by its times
+	if w.rng.IntN(3) == 0 { // times then identify the written files
 		w.wait()
 	}
 	w.check()
@@ -201,7 +198,7 @@ func (w *diffWorld) check() {
 		return
 	}
 	record := w.c.lastRun()
-	if !unlocked || !w.locked() { // a run that locks may find answers for what it locked
+	if !unlocked || !w.locked() { // a run that locks can find answers for its lock file
 		w.compare(planned, record)
 	}
 	w.askAgain(record, got.results)
@@ -219,15 +216,14 @@ func (w *diffWorld) locked() bool {
 	return err == nil
 }
 
-// wait is until the times of what was written tell it from what is written next.
+// wait waits until the times of earlier writes differ from later ones.
 func (w *diffWorld) wait() {
 	w.note("wait")
 	time.Sleep(diffTick)
 }
 
-// command runs the program in the project, entered through a link now and then,
-// and returns its exit code. It may be any of those that say something about the
-// project.
+// command runs the program in the project, sometimes entered through a link, and returns its exit code, which must be a
+// documented one for results.
 func (w *diffWorld) command(args ...string) (stdout []byte, exit int) {
 	w.t.Helper()
 	cmd := w.c.command(args...)
@@ -251,11 +247,11 @@ func (w *diffWorld) finished(cmd *exec.Cmd, err error) (stdout []byte, exit int)
 	return cmd.Stdout.(*bytes.Buffer).Bytes(), exit
 }
 
-// diffPlan holds the output of plan: the stale nodes, or their number.
+// diffPlan is the output of plan: the stale nodes, or their number.
 type diffPlan struct {
 	exit  int
 	stale int
-	nodes map[string]plannedNode // nil if they were not asked for
+	nodes map[string]plannedNode // nil unless requested
 }
 
 type plannedNode struct{ Addr, State, Cause, Key string }
@@ -270,7 +266,7 @@ func (w *diffWorld) plan() diffPlan {
 		if count := staleCount.FindSubmatch(text); count != nil {
 			p.stale, _ = strconv.Atoi(string(count[1]))
 		} else if exit == 0 {
-			w.t.Fatalf("step %d: plan said\n%s", w.step, text)
+			w.t.Fatalf("step %d: plan printed\n%s", w.step, text)
 		}
 		return p
 	}
@@ -295,11 +291,11 @@ func (w *diffWorld) planned() diffPlan {
 	return p
 }
 
-// compare fails unless exactly the planned nodes ran: none that was fresh, and all that were stale for a reason
-// other than another node. Of nodes with one key, one runs.
+// compare fails unless exactly the planned nodes ran: no fresh ones, and all that were stale for a reason other than
+// another node. Of nodes with one key, one runs.
 func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 	w.t.Helper()
-	if w.reopened() || w.lost { // what a plan took for there can turn out to be damaged
+	if w.reopened() || w.lost { // outputs that a plan relied on can turn out to be damaged
 		return
 	}
 	if len(r.executed) > p.stale && p.exit == 0 || p.stale > 0 && len(r.executed) == 0 && r.end.Exit < 2 {
@@ -323,8 +319,8 @@ func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 	}
 }
 
-// reopened reports whether the last run found lost what nodes had left in the
-// store, so that they and others had to run. Where nothing gets lost, none is.
+// reopened reports whether the last run found outputs of nodes missing from the store, so that nodes had to run again.
+// Without losses, none may.
 func (w *diffWorld) reopened() bool {
 	w.t.Helper()
 	var nodes []string
@@ -343,7 +339,7 @@ func (w *diffWorld) reopened() bool {
 	return len(nodes) > 0
 }
 
-// askAgain keeps what a run recorded, and asks for an earlier one's.
+// askAgain records the results of a run, and compares those of an earlier one.
 func (w *diffWorld) askAgain(r *runRecord, results string) {
 	w.t.Helper()
 	w.recorded[r.start.Run] = results
@@ -362,8 +358,7 @@ func (w *diffWorld) askAgain(r *runRecord, results string) {
 	}
 }
 
-// cleanOutcome is that of a copy of the project in an empty store. Equal projects
-// have one.
+// cleanOutcome returns the outcome of a copy of the project in an empty store. Equal projects share it.
 func (w *diffWorld) cleanOutcome() *diffOutcome {
 	w.t.Helper()
 	sum := diffTree(w.c.dir).digest(w.t)
@@ -380,7 +375,7 @@ func (w *diffWorld) cleanOutcome() *diffOutcome {
 	return w.clean[sum]
 }
 
-// outcome runs everything and collects what that shows.
+// outcome runs everything and collects the output.
 func (w *diffWorld) outcome(c *checkout) *diffOutcome {
 	dir := c.dir
 	if w.rng.IntN(8) == 0 {
@@ -435,7 +430,7 @@ func diffLatest(c *checkout) string {
 	return run.ID
 }
 
-// diffVaries are ids of runs and durations in exports, and digests of files that have some.
+// diffVaries matches ids of runs and durations in exports, and digests of files that contain some.
 var diffVaries = regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{6}|"duration(_ms)?":\s*[0-9.e+-]+|time="[0-9.]+"|,[0-9]+\.[0-9]{3},,|: "[0-9a-f]{64}"`)
 
 // diffTimeless returns a document of results without ids of runs and durations.

@@ -72,8 +72,8 @@ func (w *diffWorld) settled() {
 	}
 }
 
-// What is behind a link to a directory counts for filesets, for the patterns of
-// assets, and for a project that is entered through a link.
+// Files behind a link to a directory count for filesets, for the patterns of assets, and for a project that is entered
+// through a link.
 func TestBehindLinks(t *testing.T) {
 	for name, assets := range map[string]string{"fileset": "", "asset": trapAssets} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestPatternIsFileName(t *testing.T) {
 	w.settled()
 }
 
-// Commands print the same as in a clean checkout if a source of the project is gone, or a program lost the mode that
+// Commands print the same as in a clean checkout if a source of the project is missing, or a program lost the mode that
 // the configuration needs.
 func TestConfigurationOverFiles(t *testing.T) {
 	t.Parallel()
@@ -182,8 +182,8 @@ func (w *diffWorld) during(after time.Duration, change func()) {
 	w.finished(cmd, cmd.Wait())
 }
 
-// What is changed during a run, at any moment of it, is seen by the next one: a
-// file that all cells share, and a directory above the sources that is replaced.
+// The next run notices changes at any moment of a run: to a file that all cells share, and to a directory above the
+// sources, which is replaced.
 func TestChangedDuringRun(t *testing.T) {
 	for name, change := range map[string]func(w *diffWorld, d diffTree, i int){
 		"content": func(w *diffWorld, d diffTree, i int) {
@@ -256,12 +256,12 @@ func TestStoresInTurn(t *testing.T) {
 	}
 }
 
-// Sources that are mounted one after the other at the same place are kept apart, although their stat results are
+// Sources that are mounted one after the other at the same path are distinguished, although their stat results are
 // equal.
 func TestImagesInTurn(t *testing.T) {
 	w, d := newTrap(t, trapAssets)
 	images := twoImages(t, w.temp)
-	loop, err := freeLoop() // the same one each time, or else its number tells them apart
+	loop, err := freeLoop() // the same one each time, or its number would distinguish them
 	if err != nil {
 		t.Skipf("NOT TESTED HERE: mounting an image takes Linux and root: %v", err)
 	}
@@ -278,7 +278,7 @@ func TestImagesInTurn(t *testing.T) {
 	}
 }
 
-// Whatever kind of run it was, its record has the results of all that it decided.
+// The record of any kind of run contains the results of all nodes that it decided.
 func TestRecordsAreWhole(t *testing.T) {
 	t.Parallel()
 	w, d := newTrap(t, trapAssets)

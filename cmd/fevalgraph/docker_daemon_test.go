@@ -27,7 +27,7 @@ type testDaemon struct {
 // test.
 func startDaemon(t *testing.T) *testDaemon {
 	t.Helper()
-	// The stand-ins for uv are of no use in an image.
+	// Images do not use the stand-ins for uv.
 	_, programs, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 	d := &testDaemon{dir: os.Getenv(daemonVariable), env: append(os.Environ(), "PATH="+programs)}
 	end := "stop"
@@ -97,8 +97,7 @@ func (d *testDaemon) kill(t *testing.T) {
 	}
 }
 
-// startBare starts the killed daemon as a service manager would: what it left
-// is running still. When it does not run, start is there.
+// startBare starts the killed daemon while its processes still run, like a service manager. Unlike start, it does not clean up.
 func (d *testDaemon) startBare(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(d.dir, "dockerd.log"), os.O_APPEND|os.O_WRONLY, 0)
@@ -125,12 +124,12 @@ func (d *testDaemon) startBare(t *testing.T) {
 		}
 		select {
 		case <-ended:
-			t.Logf("the daemon does not start beside what it left: %v", cmd.ProcessState)
+			t.Logf("the daemon does not start next to its leftovers: %v", cmd.ProcessState)
 			return
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	t.Log("the daemon does not answer beside what it left")
+	t.Log("the daemon does not respond next to its leftovers")
 }
 
 // killInit kills the first process of a container of the run's, as soon as
@@ -176,7 +175,7 @@ func (d *testDaemon) contains(pid int) bool {
 	return err == nil && strings.Contains(string(cgroups), config.Parent+"/")
 }
 
-// holdsNothing fails when something with a label of ours is left.
+// holdsNothing fails if any object has one of the project's labels.
 func (d *testDaemon) holdsNothing(t *testing.T) {
 	t.Helper()
 	for _, list := range [][]string{

@@ -13,8 +13,8 @@ import (
 // daemonVariable names the directory where the daemon of TestDockerKilled keeps its images from one test to the next.
 const daemonVariable = "FEVALGRAPH_TEST_SOAK_DAEMON"
 
-// A run in containers survives whatever is killed under it: fevalgraph, the init of a container,
-// or the daemon, which the test starts for itself.
+// A run in containers survives a kill of fevalgraph, the init of a container, or the daemon, which the test starts for
+// itself.
 func TestDockerKilled(t *testing.T) {
 	if os.Getenv(roundsVariable) == "" && os.Getenv(dockerVariable) == "" {
 		t.Skip("needs a Docker daemon; make test and make soak have one")

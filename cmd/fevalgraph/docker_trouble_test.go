@@ -12,12 +12,12 @@ import (
 
 var dockerTroubles = []string{"kill fevalgraph", "kill an init", "stop the daemon", "kill the daemon"}
 
-// trouble chooses one of dockerTroubles, with what else happens to a daemon.
+// trouble chooses one of dockerTroubles, and a variant of it.
 func (d *testDaemon) trouble(r *rand.Rand, round int) disturbance {
 	kind := dockerTroubles[round%len(dockerTroubles)]
 	w := disturbance{name: kind, share: r.Float64(), pause: time.Duration(r.IntN(2000)) * time.Millisecond}
 	also := r.IntN(3) == 0 // fevalgraph is killed, too, while the daemon is down
-	bare := r.IntN(2) == 0 // the killed daemon is started at once, beside what it left
+	bare := r.IntN(2) == 0 // the killed daemon is started at once, next to its leftovers
 	w.attempts = 1 + 2*r.IntN(2)
 	if strings.HasSuffix(kind, "daemon") {
 		w.name += fmt.Sprintf(" for %v", w.pause)

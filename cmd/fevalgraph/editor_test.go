@@ -25,9 +25,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 )
 
-// editorCommand runs an editor that opens a file, waits for the language server's reports, makes one request
-// about a place, line and column from 1, and ends the server. It writes the answer to answer.json, and all
-// diagnostics to diagnostics.json.
+// editorCommand runs an editor that opens a file, waits for the language server's reports, makes one request at a
+// position (line and column from 1), and ends the server. It writes the answer to answer.json, and all diagnostics to
+// diagnostics.json.
 func editorCommand(ts *testscript.TestScript, args []string) error {
 	if err := want(args, 2, "METHOD FILE [LINE COLUMN]"); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (e *editor) converse(cmd *exec.Cmd, method, file string, at map[string]int)
 	err = errors.Join(err, conn.Call(ctx, "shutdown", nil, nil), conn.Notify(ctx, "exit", nil))
 	<-conn.DisconnectNotify() // all that the server wrote is read
 	if err := errors.Join(err, cmd.Wait()); err != nil || complaints.Len() > 0 {
-		return nil, fmt.Errorf("%v; the server says %q", err, complaints.String())
+		return nil, fmt.Errorf("%v; the server printed %q", err, complaints.String())
 	}
 	return answer, nil
 }
@@ -114,7 +114,7 @@ func (e *editor) ask(ctx context.Context, conn *jsonrpc2.Conn, method, file stri
 		return nil, err
 	}
 	select {
-	case <-e.said: // lenses can be asked for again: verdicts are known
+	case <-e.said: // the client can request lenses again: verdicts are known
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -100,7 +100,7 @@ func TestHelix(t *testing.T) {
 	}
 	queries, err := filepath.Glob("../../editors/helix/runtime/queries/" + read.Language[0].Name + "/*.scm")
 	if err != nil || len(queries) == 0 {
-		t.Error("nothing says how the language is shown", err)
+		t.Error("no grammar for the language", err)
 	}
 	for _, file := range queries {
 		text, err := os.ReadFile(file)

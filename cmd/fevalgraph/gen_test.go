@@ -63,7 +63,7 @@ func serve(t *testing.T, model *modeltest.Server) string {
 	return server.URL
 }
 
-// exits runs a command that ends with an exit code, and returns what it said.
+// exits runs a command that must exit with a code, and returns its output.
 func (g *generating) exits(code int, args ...string) string {
 	g.t.Helper()
 	cmd := g.command(args...)
@@ -90,8 +90,7 @@ func (g *generating) edit(from, to string) {
 	}
 }
 
-// A project gets no key sent anywhere before a person has seen which and where, and that holds
-// for this key and this place alone.
+// gen sends no key of a project before the user has confirmed the key and its endpoint, and only this pair.
 func TestGenerateTrust(t *testing.T) {
 	t.Parallel()
 	g := newGenerating(t, 1, &modeltest.Server{})
@@ -101,7 +100,7 @@ func TestGenerateTrust(t *testing.T) {
 		t.Helper()
 		before := len(g.model.Requests())
 		if said := g.exits(2, "gen"); !strings.Contains(said, want) || !strings.Contains(said, "run `fevalgraph trust`") {
-			t.Errorf("said %s, want %s", said, want)
+			t.Errorf("printed %s, want %s", said, want)
 		}
 		if n := len(g.model.Requests()) + len(other.Requests()); n > before {
 			t.Errorf("%d requests were sent", n-before)
@@ -123,12 +122,12 @@ func TestGenerateTrust(t *testing.T) {
 	silent("LAB_KEY to " + otherURL)
 	g.edit(otherURL, g.url)
 	g.edit(`"LAB_KEY"`, `"OTHER_KEY"`)
-	g.edit(`model    = "small"`, `model    = "large"`) // so that there is something to ask
+	g.edit(`model    = "small"`, `model    = "large"`) // so that there is a prompt to send
 	silent("OTHER_KEY to " + g.url)
 	g.edit(`"OTHER_KEY"`, `"LAB_KEY"`)
 	g.exits(0, "gen") // the model is the user's own affair
 	g.run("trust", "--revoke")
-	g.exits(0, "gen") // there is nothing to ask
+	g.exits(0, "gen") // no prompt to send
 	g.edit(`model    = "large"`, `model    = "huge"`)
 	silent(asks)
 	g.exits(0, "gen", "--trust")
@@ -136,7 +135,7 @@ func TestGenerateTrust(t *testing.T) {
 	silent(asks)
 }
 
-// No key is in any file or output, whatever the endpoint answers.
+// No file or output contains a key, whatever the endpoint responds.
 func TestGenerateShowsNoKey(t *testing.T) {
 	t.Parallel()
 	g := newGenerating(t, 1, &modeltest.Server{Answer: func(r modeltest.Request) string {
@@ -189,7 +188,7 @@ func TestGenerateWithoutKey(t *testing.T) {
 	g.exits(0, "gen", "-n")
 }
 
-// What was answered before a kill is not asked again, nor before an interruption.
+// Prompts that were answered before a kill or an interruption are not sent again.
 func TestGenerateKilled(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
@@ -253,7 +252,7 @@ func TestGenerateKilled(t *testing.T) {
 	}
 }
 
-// A limit of cost ends a call with what it could pay for, and the next one goes on.
+// A cost limit ends a call with the answers that it paid for, and the next call continues.
 func TestGenerateMaxCost(t *testing.T) {
 	t.Parallel()
 	g := newGenerating(t, 10, &modeltest.Server{})
@@ -268,7 +267,7 @@ func TestGenerateMaxCost(t *testing.T) {
 	}
 }
 
-// Two calls at once ask each question once.
+// Two concurrent calls send each prompt once.
 func TestGenerateTwice(t *testing.T) {
 	t.Parallel()
 	g := newGenerating(t, 20, &modeltest.Server{})

@@ -18,8 +18,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
 
-// hostileProject names programs and servers wherever a configuration can. MARK stands for a program
-// that leaves a file, and PORT for a server that counts.
+// hostileProject names programs and servers in every attribute that can. MARK stands for a program that leaves a file,
+// and PORT for a server that counts.
 const hostileProject = `
 backend "local" "host" {
   versions = ["MARK versions"]
@@ -72,7 +72,7 @@ solution "graded" {
 }
 `
 
-// callsOf has calls of each command that has a rule, by its name there.
+// callsOf maps the name of each command with a rule to its calls.
 var callsOf = map[string][]string{
 	"": {""}, "run": {"run"}, "eval": {"eval kv solutions/good/one"}, "lock": {"lock"}, "shell": {"shell kv/one/good@local.host -- true"},
 	"watch": {"watch"}, "cache audit": {"cache audit"}, "validate --reference": {"validate --reference"},
@@ -89,8 +89,8 @@ var callsOf = map[string][]string{
 	"validate": {"validate"}, "version": {"version"},
 }
 
-// TestHostileProject tests that a project from elsewhere, with a state directory that its maker
-// ran it with, is inert: commands do no more than their rules say. Among real programs, they are traced.
+// TestHostileProject tests that an untrusted project, with the state directory of its author's runs, is inert: commands
+// do no more than their rules state. With real programs, commands are traced.
 func TestHostileProject(t *testing.T) {
 	skipQuick(t)
 	t.Parallel()
@@ -238,8 +238,8 @@ func TestHostileProject(t *testing.T) {
 	}
 }
 
-// TestForgedState tests that nothing of a state directory which another user wrote is believed, with
-// nothing else different: not that verdicts are fresh, nor what runs recorded. Its own user finds it moved.
+// TestForgedState tests that a state directory which another user wrote is not trusted even if nothing else differs:
+// neither fresh verdicts nor recorded runs. Its own user can move it.
 func TestForgedState(t *testing.T) {
 	skipQuick(t)
 	t.Parallel()
@@ -254,7 +254,7 @@ func TestForgedState(t *testing.T) {
 		if said := output(cmd); strings.Contains(said, "passed") {
 			t.Errorf("%s believes it: %s", call, said)
 		} else if n := strings.Count(said, "not proven to be yours"); n > 1 || n == 0 && call == "plan --check" {
-			t.Errorf("%s says %d times what is ignored: %v\n%s", call, n, err, said)
+			t.Errorf("%s reports %d times that state is ignored: %v\n%s", call, n, err, said)
 		}
 	}
 	if said := output(c.run("plan", "--shards", "2", "--json")); !strings.Contains(said, "kv/good") {
@@ -265,7 +265,7 @@ func TestForgedState(t *testing.T) {
 	}
 	said := output(c.run("plan", "--check"))
 	if strings.Contains(said, "not proven") {
-		t.Errorf("what the user wrote is not proven: %s", said)
+		t.Errorf("the user's own state is not proven: %s", said)
 	}
 	if said := output(c.run("runs")); strings.Count(said, "3 passed") != 1 {
 		t.Errorf("the runs of both are listed: %s", said)
@@ -284,7 +284,7 @@ func TestForgedState(t *testing.T) {
 	c.run("plan", "--check")
 }
 
-// filesIn has the size and time of each file below a directory.
+// filesIn returns the size and time of each file below a directory.
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

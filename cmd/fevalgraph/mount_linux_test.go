@@ -21,8 +21,8 @@ func mountReadOnly(dir string) error {
 	return nil
 }
 
-// mountUnreadable puts the memory of a process in the place of a file: a
-// regular file, as stat has it, whose beginning is an input/output error.
+// mountUnreadable mounts the memory of a process over a file: it remains a regular file for stat, but reading its
+// beginning is an input/output error.
 func mountUnreadable(file string) error {
 	return syscall.Mount("/proc/self/mem", file, "", syscall.MS_BIND, "")
 }

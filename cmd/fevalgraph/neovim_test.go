@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNeovim has a real editor use the language server, with the configuration that
-// editors/neovim has for people. What it does is in testdata/neovim.lua.
+// TestNeovim uses the language server in a real editor, with the configuration in editors/neovim. testdata/neovim.lua
+// drives it.
 func TestNeovim(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skipf("needs Neovim: set %s=1, or use `make real`", realVariable)
@@ -36,18 +36,18 @@ type neovimUse struct {
 	says               string // the text shown when hovering over it
 }
 
-// neovimResults are what the editor writes down.
+// neovimResults are the results that the editor writes.
 type neovimResults struct {
 	Error    string   `json:"error"`
 	Version  string   `json:"version"`
 	Clean    int      `json:"clean"`    // diagnostics of the file as it is
-	Mistake  []string `json:"mistake"`  // texts in the file that errors are about
+	Mistake  []string `json:"mistake"`  // texts that the errors point to
 	Messages []string `json:"messages"` // of these
 	Mended   bool     `json:"mended"`   // whether the action for the misspelt name did
 	Hover    string   `json:"hover"`
-	Defined  string   `json:"defined"` // the line that the definition leads to
+	Defined  string   `json:"defined"` // the target line of the definition
 	Renamed  string   `json:"renamed"` // the buffer after a rename
-	Format   bool     `json:"format"`  // whether formatting mended the layout
+	Format   bool     `json:"format"`  // whether formatting fixed the layout
 	Complete []string `json:"complete"`
 	Lenses   []string `json:"lenses"`
 	Folds    int      `json:"folds"`
@@ -73,7 +73,7 @@ func (use neovimUse) run(t *testing.T) {
 		t.Errorf("errors are about: %s\n%q", diff, got.Messages)
 	}
 	if !got.Mended || !got.Format || !got.Same {
-		t.Errorf("mended %t, formatted %t, the same text %t", got.Mended, got.Format, got.Same)
+		t.Errorf("fixed %t, formatted %t, the same text %t", got.Mended, got.Format, got.Same)
 	}
 	if !strings.Contains(got.Hover, use.says) || got.Defined != use.declared {
 		t.Errorf("hover %q, definition %q", got.Hover, got.Defined)

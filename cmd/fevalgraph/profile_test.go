@@ -27,8 +27,8 @@ func (e traced) end() float64 { return e.Ts + e.Dur }
 // track is where a viewer shows a slice.
 type track struct{ pid, tid int }
 
-// readTrace reads a trace and fails unless it is well-formed: complete events nest
-// in their tracks, which have names, and what begins ends.
+// readTrace reads a trace and fails unless it is well-formed: complete events nest in named tracks, and each begin has
+// an end.
 func readTrace(t *testing.T, path string) []traced {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func readTrace(t *testing.T, path string) []traced {
 	}
 	for at, slices := range tracks {
 		if named[at] == "" {
-			t.Errorf("track %v has no name", at)
+			t.Errorf("track %v without a name", at)
 		}
 		nest(t, at, slices)
 	}
@@ -125,9 +125,9 @@ func TestProfile(t *testing.T) {
 	}
 	run := c.lastRun()
 	if len(run.executed) == 0 {
-		t.Fatal("nothing ran")
+		t.Fatal("no node ran")
 	}
-	// What took less than a microsecond is left out, and may be any of these but those named.
+	// Work of less than a microsecond is omitted: that can be any of these but the named ones.
 	shows := func(key string, all, always []string) {
 		t.Helper()
 		at := 0
@@ -154,7 +154,7 @@ func TestProfile(t *testing.T) {
 		}
 		shows("2 "+addr, []string{"hashing", "look up"}, nil)
 		if !waited[addr] {
-			t.Errorf("%s is not told to have waited", addr)
+			t.Errorf("%s is not shown as waiting", addr)
 		}
 	}
 }

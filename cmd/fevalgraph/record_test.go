@@ -36,7 +36,7 @@ func recordsOf(state string, getenv func(string) string) event.Records {
 	return o.RecordsIn(state, false)
 }
 
-// lastRun reads the record of the latest run in a state directory, or of a later one of eval.
+// lastRun reads the record of the latest run in a state directory, or of a later eval.
 func lastRun(records event.Records) (*runRecord, error) {
 	ids, err := event.Runs(records)
 	if err != nil || len(ids) == 0 {
@@ -70,7 +70,7 @@ func readRun(run *event.Run) (*runRecord, error) {
 		return true
 	})
 	if err == nil && r.end.Run == "" {
-		err = fmt.Errorf("the record of run %s has no end", run.ID)
+		err = fmt.Errorf("the record of run %s is incomplete", run.ID)
 	}
 	return r, err
 }

@@ -37,7 +37,7 @@ func remoteFaultCommand(ts *testscript.TestScript, args []string) error {
 		return err
 	}
 	if caches[args[0]] == nil {
-		return fmt.Errorf("there is no cache %s", args[0])
+		return fmt.Errorf("cache %s not found", args[0])
 	}
 	caches[args[0]].Fail(f)
 	return nil

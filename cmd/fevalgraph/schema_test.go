@@ -70,7 +70,8 @@ func checkPrinted(dir string, args []string, out []byte) error {
 	}
 }
 
-// readSchema reads a schema of docs/schema and makes it strict: what later versions may add is a mistake in this one.
+// readSchema reads a schema of docs/schema and makes it strict: fields that later versions may add are errors in this
+// one.
 func readSchema(file string) (*jsonschema.Resolved, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -100,7 +101,7 @@ func restrict(s *jsonschema.Schema) {
 	restrict(s.Items)
 }
 
-// A check of what scripts print holds only if it finds mistakes.
+// The check of output of scripts must find errors.
 func TestSchemaFindsMistakes(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "schema")
 	const sound = `{"schema": 1, "file": "f", "public": "p"}`
@@ -114,7 +115,7 @@ func TestSchemaFindsMistakes(t *testing.T) {
 		strings.TrimSuffix(sound, "}"),
 	} {
 		if checkPrinted(dir, []string{"keygen", "--json"}, []byte(wrong)) == nil {
-			t.Errorf("no mistake found in %s", wrong)
+			t.Errorf("no error found in %s", wrong)
 		}
 	}
 }

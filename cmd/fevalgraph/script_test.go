@@ -26,16 +26,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/workerprogram"
 )
 
-// realVariable makes the staleness scripts run with the uv and uvx of PATH in
-// place of the stand-ins, and those run at all that the stand-ins
-// cannot show.
+// realVariable makes the staleness scripts use the uv and uvx in PATH instead of the stand-ins, and enables scripts
+// that the stand-ins cannot run.
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
 func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, map[string]func(){"fevalgraph": checkedMain})
 }
 
-// suite runs the tests, with stand-ins for uv and uvx next to fevalgraph. These are separate programs: this one
+// suite runs the tests, with stand-ins for uv and uvx next to fevalgraph. These are separate programs, since this one
 // takes ten times as long to start.
 type suite struct{ tests *testing.M }
 
@@ -51,7 +50,7 @@ func (s suite) Run() int {
 	bin, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 	uv := filepath.Join(bin, "uv")
 	build := exec.Command("go", "build", "-o", uv, "github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv/standin")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // without C libraries it starts in half the time
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // without C libraries it starts twice as fast
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the stand-in for uv: %v\n%s", err, out)
 		return 1
@@ -69,17 +68,17 @@ func (s suite) Run() int {
 	return s.tests.Run()
 }
 
-// One script for each thing that a user can change: which nodes a plan calls
-// stale and which run then, and that nothing runs after that.
+// One script for each thing that a user can change: which nodes a plan calls stale, which run then, and that none runs
+// after that.
 func TestStale(t *testing.T) {
 	runScripts(t, "stale", os.Getenv(realVariable) != "")
 }
 
-// staleWithUV are the scripts of stale that run with the real uv unless long tests are wanted:
-// one for each kind of work that could differ from the stand-in's.
+// staleWithUV are the scripts of stale that run with the real uv without long tests: one for each kind of task that
+// could differ from the stand-in's.
 var staleWithUV = []string{"requirement_added", "requirement_locked", "backend_setup", "tests_conftest", "tests_split", "verifier"}
 
-// Bad input: the exit code, and a message that names the place and the way out.
+// Invalid input: the exit code, and a message with the location and a way to fix it.
 func TestBad(t *testing.T) {
 	longtest.Skip(t)
 	runScripts(t, "bad", false)
@@ -88,7 +87,7 @@ func TestBad(t *testing.T) {
 // Every command: typical use, JSON, help, wrong usage.
 func TestCommand(t *testing.T) { runScripts(t, "cmd", false) }
 
-// What only a real pytest can show.
+// Properties that only a real pytest has.
 func TestReal(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skipf("needs uv: set %s=1, or use `make real`", realVariable)
@@ -96,7 +95,7 @@ func TestReal(t *testing.T) {
 	runScripts(t, "real", true)
 }
 
-// dockerVariable is set if DOCKER_HOST leads to a daemon with the tests' images.
+// dockerVariable is set if DOCKER_HOST is a daemon with the tests' images.
 const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
 
 // Scripts that need a Docker daemon. Containers have a separate uv.
@@ -110,7 +109,7 @@ func TestDocker(t *testing.T) {
 // judgeVariable is the path of go-judge.
 const judgeVariable = "FEVALGRAPH_TEST_GOJUDGE"
 
-// What only go-judge can show. As GOJUDGE scripts have its path.
+// Properties that only go-judge has. Scripts get its path as GOJUDGE.
 func TestGoJudge(t *testing.T) {
 	if os.Getenv(judgeVariable) == "" {
 		t.Skip("needs go-judge; make test has it")
@@ -129,14 +128,14 @@ func skipQuick(t *testing.T) {
 	}
 }
 
-// runScripts runs the scripts of a directory beside each other and beside those of others.
+// runScripts runs the scripts of a directory in parallel, also with other tests.
 func runScripts(t *testing.T, dir string, real bool) {
 	t.Parallel()
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", dir, "*.txtar"))
 	if err != nil || len(scripts) == 0 {
-		t.Fatalf("there are no scripts in %s: %v", dir, err)
+		t.Fatalf("no scripts found in %s: %v", dir, err)
 	}
-	if quick() { // one of each subject, such as the one with the name of a command
+	if quick() { // one of each subject, such as one with the name of a command
 		scripts = slices.CompactFunc(scripts, func(a, b string) bool { return subject(a) == subject(b) })
 	}
 	if dir == "stale" && real && !longtest.Asked() {
@@ -190,9 +189,8 @@ func ownImage(env *testscript.Env) (string, error) {
 	return image, nil
 }
 
-// condition knows [private-network] and [full-isolation], whether this machine allows them, [gpu], whether it has a
-// GPU for containers, [long], whether tests that take long are asked for, and [quick], whether neither these nor real
-// programs are.
+// condition evaluates [private-network] and [full-isolation] (this machine allows them), [gpu] (it has a GPU for
+// containers), [long] (long tests are enabled), and [quick] (neither these nor real programs are).
 func condition(name string) (bool, error) {
 	switch name {
 	case "long":
@@ -213,8 +211,8 @@ func condition(name string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", name)
 }
 
-// setUp gives a script the project of testdata/project, without the files that it has itself, and separate places for
-// everything that outlives a run.
+// setUp gives a script the project of testdata/project, except files that the script contains, and separate directories
+// for everything that outlives a run.
 func setUp(env *testscript.Env, real bool) error {
 	env.Values[skipKey{}] = env.T().Skip
 	env.Values[judgeServer("")] = map[string]*fakejudge.Server{}
@@ -227,7 +225,7 @@ func setUp(env *testscript.Env, real bool) error {
 		env.Setenv(variable, filepath.Join(standIns, program))
 	}
 	env.Setenv("UVX_LOG", filepath.Join(env.WorkDir, ".home", ".cache", "uv", fakeuv.LogFile))
-	// Scripts whose commands write down elsewhere that they ran need it so.
+	// scripts whose commands write to a file outside need it
 	env.Setenv("FEVALGRAPH_ISOLATION", "none")
 	schemas, err := filepath.Abs(filepath.Join("..", "..", "docs", "schema"))
 	if err != nil {
@@ -235,7 +233,7 @@ func setUp(env *testscript.Env, real bool) error {
 	}
 	env.Setenv(schemaVariable, schemas)
 	env.Setenv("COLUMNS", "2000") // fits.txtar has narrow terminals
-	env.Setenv("GOGC", "400")     // collecting garbage is a seventh of what programs of 20 ms cost
+	env.Setenv("GOGC", "400")     // garbage collection is a seventh of the cost of programs of 20 ms
 	if real {
 		env.Setenv("FEVALGRAPH_ISOLATION", "")
 		if err := useRealTools(env); err != nil {

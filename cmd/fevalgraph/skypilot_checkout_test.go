@@ -24,7 +24,7 @@ import (
 type onClusters struct {
 	*checkout
 	machines *machines
-	log      string // what graders wrote, a line for each that ran
+	log      string // lines of graders, one for each that ran
 }
 
 // checkout copies the project. Its graders note that they ran where clusters can, too.
@@ -58,7 +58,7 @@ func (m *machines) checkoutOf(t *testing.T, project string) *onClusters {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, programs, _ := strings.Cut(os.Getenv("PATH"), ":") // without the stand-ins: clusters have the real ones, too
+	_, programs, _ := strings.Cut(os.Getenv("PATH"), ":") // without the stand-ins: clusters have the real programs, too
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func (c *onClusters) ownServer() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	// Port 9 is closed, so that whatever looks for the outside fails at once.
+	// Port 9 is closed, so connections to other machines fail at once.
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		c.env = append(c.env, name+"=http://127.0.0.1:9", strings.ToLower(name)+"=http://127.0.0.1:9")
 	}
@@ -153,7 +153,7 @@ func (c *onClusters) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// judge runs until everything is judged, and returns the output for a person.
+// judge runs until everything is judged, and returns the plain output.
 func (c *onClusters) judge(variables ...string) string {
 	c.t.Helper()
 	cmd := c.with(variables, "run")
@@ -183,7 +183,7 @@ func (c *onClusters) launched(said string) (clusters []string) {
 	c.t.Helper()
 	for _, m := range launching.FindAllStringSubmatch(said, -1) {
 		if !strings.HasPrefix(m[1], c.prefix()) {
-			c.t.Errorf("cluster %s is none of this project, %s", m[1], c.prefix())
+			c.t.Errorf("cluster %s does not belong to this project, %s", m[1], c.prefix())
 		}
 		clusters = append(clusters, m[1])
 	}
@@ -207,8 +207,7 @@ func (c *onClusters) jobs() (numbers []string) {
 	return numbers
 }
 
-// queueIsEmpty fails if Slurm has something of the project. A job that was told to end
-// takes its seconds.
+// queueIsEmpty fails if Slurm has a job of the project. A job takes some seconds to end.
 func (c *onClusters) queueIsEmpty() {
 	c.t.Helper()
 	await.Until(c.t, "Slurm has no job of the project", func() bool { return len(c.jobs()) == 0 })
@@ -227,7 +226,7 @@ func (c *onClusters) leases() []string {
 	return files
 }
 
-// graded counts how often each solution was graded, by what graders wrote.
+// graded counts how often each solution was graded, from the lines of graders.
 func (c *onClusters) graded() map[string]int {
 	c.t.Helper()
 	content, err := os.ReadFile(c.log)
@@ -241,8 +240,8 @@ func (c *onClusters) graded() map[string]int {
 	return times
 }
 
-// napping returns variables of a run whose cells take so many seconds and note that they ran;
-// all are stale if the number is another.
+// napping returns variables of a run whose cells take a number of seconds and record that they ran; another number
+// makes all stale.
 func (c *onClusters) napping(seconds float64, more ...string) []string {
 	c.t.Helper()
 	if err := os.RemoveAll(c.log); err != nil {
@@ -251,7 +250,7 @@ func (c *onClusters) napping(seconds float64, more ...string) []string {
 	return append([]string{"isolation=none", "log=" + c.log, "nap=" + strconv.FormatFloat(seconds, 'f', -1, 64)}, more...)
 }
 
-// runUntil starts a run and waits until so many were graded.
+// runUntil starts a run and waits until a number of cells were graded.
 func (c *onClusters) runUntil(graded int, variables ...string) *underway {
 	c.t.Helper()
 	r := startRun(c.t, c.with(variables, "run"))
@@ -260,7 +259,7 @@ func (c *onClusters) runUntil(graded int, variables ...string) *underway {
 		ended = r.ended()
 		return ended || len(c.graded()) >= graded
 	}
-	for waited := 0; !await.For(there); waited++ { // on a busy machine a launch takes minutes
+	for waited := 0; !await.For(there); waited++ { // a launch takes minutes on a busy machine
 		if waited == 2 {
 			r.kill()
 			c.t.Fatalf("%d of %d solutions were graded\n%s", len(c.graded()), graded, output(r.cmd))

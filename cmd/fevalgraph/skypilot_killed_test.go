@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// clusterTroubles are what TestSkyPilotKilled does to a run.
+// clusterTroubles are the disturbances of TestSkyPilotKilled.
 var clusterTroubles = []struct {
 	name string
 	do   func(s *clusterSoak, r *underway, pause time.Duration)
@@ -47,10 +47,8 @@ type clusterSoak struct {
 	cells  int
 }
 
-// Whatever is killed under a run on clusters, at any moment: the next run judges what is
-// missing, and repeats nothing that was recorded. make soak-skypilot has it.
-//
-// The moments are random; the seed that it prints has them again.
+// After any kill during a run on clusters, at any moment, the next run judges the missing cells and repeats no recorded
+// work. make soak-skypilot runs it. The moments are random; the printed seed repeats them.
 func TestSkyPilotKilled(t *testing.T) {
 	if os.Getenv(roundsVariable) == "" {
 		t.Skip("make soak-skypilot has it")
@@ -63,7 +61,7 @@ func TestSkyPilotKilled(t *testing.T) {
 	for i := range rounds {
 		s.round(i)
 		if t.Failed() {
-			break // what follows would have other clusters to begin with
+			break // otherwise the next rounds would begin with other clusters
 		}
 	}
 	s.c.run("clean", "--clusters")
@@ -71,8 +69,8 @@ func TestSkyPilotKilled(t *testing.T) {
 	s.c.noLeftovers()
 }
 
-// A set-up that fails breaks the nodes, with what it said, and leaves nothing. As it takes
-// a launch, make soak-skypilot has it.
+// A failed set-up breaks the nodes with its output, and leaves nothing behind. As it takes a launch, make soak-skypilot
+// runs it.
 func TestSkyPilotSetUp(t *testing.T) {
 	if os.Getenv(roundsVariable) == "" {
 		t.Skip("make soak-skypilot has it")
@@ -83,7 +81,7 @@ func TestSkyPilotSetUp(t *testing.T) {
 	err := cmd.Run()
 	said := output(cmd)
 	if err == nil || cmd.ProcessState.ExitCode() != 3 || !strings.Contains(said, "cluster_setup failed: no such package") {
-		t.Errorf("it ended with %v, want exit code 3 and what the set-up said\n%s", err, said)
+		t.Errorf("it ended with %v, want exit code 3 and the set-up's output\n%s", err, said)
 	}
 	c.queueIsEmpty()
 }
@@ -93,7 +91,7 @@ func (s *clusterSoak) round(i int) {
 	t.Helper()
 	fresh := s.random.IntN(3) == 0 // it begins without clusters
 	trouble := clusterTroubles[s.random.IntN(len(clusterTroubles))]
-	within := 12 * time.Second // what a run takes that has clusters
+	within := 12 * time.Second // environment of a run with clusters
 	if fresh {
 		within = 60 * time.Second // and a round that must launch both
 		s.c.run("clean", "--clusters")
@@ -115,7 +113,7 @@ func (s *clusterSoak) round(i int) {
 	s.c.awaitForked()
 	code, begun := r.cmd.ProcessState.ExitCode(), len(s.c.graded())
 	if code != 0 && code != -1 {
-		t.Logf("it said:\n%s", output(r.cmd))
+		t.Logf("output:\n%s", output(r.cmd))
 	}
 	s.c.judge(variables...)
 	graded := s.c.graded()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What scripts/with-skypilot exports.
+// Variables of scripts/with-skypilot.
 const (
 	skyPilotVariable = "FEVALGRAPH_TEST_SKYPILOT" // the URL of an API server
 	slurmVariable    = "FEVALGRAPH_TEST_SLURM"    // the directory of its scripts/skypilot and scripts/slurm
@@ -42,7 +42,7 @@ func newMachines(t *testing.T) *machines {
 	return m
 }
 
-// slurm runs one of Slurm's commands.
+// slurm runs a command of Slurm.
 func (m *machines) slurm(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What only a real SkyPilot with a real Slurm can show. Clusters that start at once on
-// one machine disturb each other, so that its parts run in turn.
+// Properties that only a real SkyPilot with a real Slurm has. Its parts run in turn, because clusters that start
+// together on one machine disturb each other.
 func TestSkyPilot(t *testing.T) {
 	m := newMachines(t)
 	t.Run("as_here", func(t *testing.T) { clustersJudgeAsHere(t, m) })
@@ -142,7 +142,7 @@ func (m *machines) received(t *testing.T) (files int, size int64) {
 				files, size = files+1, size+info.Size()
 			}
 		}
-		return nil // what ends at this moment
+		return nil // in case it ends at this moment
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func (c *onClusters) judgements() string {
 	return string(encoded)
 }
 
-// placeless drops where something was judged, and what was measured there.
+// placeless removes the locations of verdicts, and measurements.
 func placeless(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -253,10 +253,10 @@ func clusterIsCancelled(c *onClusters, nap float64) {
 	}
 	said := c.judged(run.cmd, run.ends(5*time.Minute))
 	if end := c.lastRun().end; end.Preempted == 0 {
-		c.t.Errorf("nothing was preempted: %+v\n%s", end, said)
+		c.t.Errorf("no job was preempted: %+v\n%s", end, said)
 	}
 	if !strings.Contains(said, "preempted") {
-		c.t.Errorf("nobody was told:\n%s", said)
+		c.t.Errorf("no message:\n%s", said)
 	}
 	if graded := c.graded(); len(graded) != 24 {
 		c.t.Errorf("%d solutions were graded", len(graded))
@@ -296,7 +296,7 @@ func batchIsEdited(c *onClusters, nap float64) {
 			c.t.Errorf("%s was graded %d times", solution, times)
 		}
 	}
-	if graded := c.graded(); len(graded) != 24+2 { // what it was, and what it became
+	if graded := c.graded(); len(graded) != 24+2 { // before and after
 		c.t.Errorf("%d solutions were graded: %v", len(graded), graded)
 	}
 }

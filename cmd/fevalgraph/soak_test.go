@@ -19,25 +19,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// What soaks read.
+// Variables of soaks.
 const (
 	roundsVariable = "FEVALGRAPH_TEST_SOAK"      // how many rounds
 	seedVariable   = "FEVALGRAPH_TEST_SOAK_SEED" // of an earlier test, to repeat its rounds
 )
 
-// soak kills, stops or takes away processes under runs, at random moments. The fields describe
+// soak kills or stops processes during runs, at random moments. The fields describe
 // where its cells run and what can happen there; rounds, and what must hold after each, are the
 // same for all soaks: the next run leaves nothing behind, repeats nothing that was recorded,
 // and has the results of an undisturbed run.
 //
-// Given the seed that it prints, rounds do the same after the same share of their time, and
+// The printed seed repeats what happens in rounds, after the same share of their time, and
 //
 //	go test -run TestDockerKilled/17
 //
-// has round 17 alone.
+// repeats only round 17.
 type soak struct {
 	rounds   int   // unless roundsVariable has a number
-	judged   int   // exit code of a run at whose end everything is judged
+	judged   int   // exit code of a run after which everything is judged
 	ends     []int // exit codes of a disturbed run that was not killed
 	parallel bool  // rounds have nothing in common
 
@@ -45,9 +45,9 @@ type soak struct {
 	draw func(random *rand.Rand, round, rounds int) disturbance
 	// checkout returns the project of a round. An undisturbed run gets the zero disturbance.
 	checkout func(t *testing.T, what disturbance) *checkout
-	// recover makes the next run possible; may be nil.
+	// recover makes the next run possible; nil means no effect.
 	recover func(t *testing.T)
-	// check tests what else must hold after an undisturbed run, such as that nothing is left.
+	// check tests invariants after an undisturbed run, such as that there are no leftovers.
 	check func(t *testing.T, c *checkout)
 
 	want   string                 // results of an undisturbed run
@@ -59,15 +59,15 @@ type soak struct {
 type disturbance struct {
 	name     string
 	share    float64       // of an undisturbed run's time, after which it happens
-	pause    time.Duration // until what was killed or stopped is there again
+	pause    time.Duration // until the killed or stopped part is available again
 	attempts int           // that the run has for broken work
 	prepare  func(t *testing.T)
 	// inflict reports whether it found something to disturb.
 	inflict func(t *testing.T, run *underway) bool
 }
 
-// roundsAndSeed returns what the environment asks for: a number of rounds, else rounds, and the
-// seed that they are drawn from, else a new one.
+// roundsAndSeed returns the number of rounds and the seed from the environment; their defaults are rounds and a new
+// seed.
 func roundsAndSeed(t *testing.T, rounds int) (int, uint64) {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -123,7 +123,7 @@ func (s *soak) measure(t *testing.T) {
 	t.Logf("an undisturbed run takes %v", s.whole)
 }
 
-// judge runs to an end at which everything is judged.
+// judge runs until everything is judged.
 func (s *soak) judge(t *testing.T, c *checkout) {
 	t.Helper()
 	cmd := c.command("run")
@@ -249,8 +249,8 @@ func (r *underway) kill() {
 	<-r.done
 }
 
-// ends waits for the end, at most so long. With codes, the exit code must be one of them, or -1,
-// which a run that the test killed has.
+// ends waits for the run to end, with a time limit. Its exit code must be one of codes, if any, or -1, that of a run
+// killed by the test.
 func (r *underway) ends(within time.Duration, codes ...int) error {
 	r.t.Helper()
 	select {

@@ -16,7 +16,7 @@ import (
 type systemCalls struct {
 	executed  []string // programs, without the first
 	contacted []string // calls that connect to other machines' addresses, or this one's
-	written   []string // absolute paths that were made, changed or removed, or were to be
+	written   []string // absolute paths that were created, changed or removed, even without success
 }
 
 // tracedCalls are the calls that a trace is of.
@@ -86,7 +86,7 @@ func outside(paths []string, dirs ...string) []string {
 	})
 }
 
-// A trace shows what the tests that look for nothing in it would miss.
+// Traces contain what the tests look for.
 func TestSystemCalls(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs strace; make real has it")

@@ -25,7 +25,7 @@ func lineCommand(ts *testscript.TestScript, args []string) error {
 	return os.WriteFile(ts.MkAbs(args[2]), []byte(line+"\n"), 0o644)
 }
 
-// eventsCommand checks what the stream promises as a whole.
+// eventsCommand checks the stream's documented guarantees.
 func eventsCommand(ts *testscript.TestScript, args []string) error {
 	if err := want(args, 2, "N FILE"); err != nil {
 		return err
@@ -39,7 +39,7 @@ func eventsCommand(ts *testscript.TestScript, args []string) error {
 	for i, line := range lines {
 		switch e := event.Decode([]byte(line)).(type) {
 		case nil:
-			return fmt.Errorf("line %d is no event: %s", i+1, line)
+			return fmt.Errorf("line %d is not an event: %s", i+1, line)
 		case event.RunStart:
 			if i != 0 || e.Nodes != nodes {
 				return fmt.Errorf("line %d: run.start with %d nodes", i+1, e.Nodes)

@@ -86,8 +86,7 @@ func mountOver(ts *testscript.TestScript, dir string, mount func(dir string) err
 	})
 }
 
-// unreadableCommand takes the permission away; root, for whom it does not count, gets a
-// file in its place of which no byte can be read.
+// unreadableCommand removes the read permission; for root, who ignores it, it mounts a file whose reads fail.
 func unreadableCommand(ts *testscript.TestScript, neg bool, args []string) {
 	file := ts.MkAbs(args[0])
 	if os.Getuid() != 0 {

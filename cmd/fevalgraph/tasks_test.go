@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// tasksAgree runs a copy of testdata/tasks in dir: tasks make the same elsewhere as here, and
-// can be used wherever the other can; and a command that makes nothing is broken in the same words.
+// tasksAgree runs a copy of testdata/tasks in dir: tasks have the same outputs as on this machine, other backends can
+// use them, and a command without output is broken with the same message.
 func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd) {
 	t.Helper()
 	exits := func(code int, args ...string) *bytes.Buffer {

@@ -51,7 +51,7 @@ empty:
 	}
 }
 
-// What YAML 1.1 means by a text, as Python's reader prints it.
+// Texts in YAML 1.1, and their values in Python's reader.
 func TestPythonic(t *testing.T) {
 	root := parse(t, `
 octal: 010
@@ -84,7 +84,7 @@ again: {<<: {<<: *base, z: 5}}
 	}
 }
 
-// TestLastKeyCounts builds the mapping, since the decoder may refuse a key that appears twice.
+// TestLastKeyCounts builds the mapping itself, since the decoder can reject duplicate keys.
 func TestLastKeyCounts(t *testing.T) {
 	text := func(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: Text, Value: s} }
 	n := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{text("a"), text("1"), text("b"), text("2"), text("a"), text("3")}}

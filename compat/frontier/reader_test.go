@@ -22,7 +22,7 @@ problem "all" {
 }
 `
 
-// load reads a configuration beside files, of which testdata/N.in and N.ans are empty and many.
+// load reads a configuration next to files, including many empty testdata/N.in and N.ans.
 func load(t *testing.T, hcl string, files map[string]string) (*lang.Config, diag.List) {
 	t.Helper()
 	root := t.TempDir()
@@ -102,7 +102,7 @@ func TestAlgorithmicCases(t *testing.T) {
 	}
 }
 
-// A config.yaml that cannot be judged is an error of its problem, with its place.
+// An unusable config.yaml is an error of its problem, with its location.
 func TestAlgorithmicMistakes(t *testing.T) {
 	for config, want := range map[string]string{
 		"type: batch\nsubtasks: [{n_cases: 1}]":        "the type batch cannot be judged",

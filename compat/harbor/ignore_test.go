@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Files of .harborignore hold in tests and solutions, from the top down; the last line that is
-// about a file decides, and nothing returns from a directory that is left out.
+// .harborignore applies in tests and solutions, from the top down; the last matching line decides, and files in an
+// ignored directory stay ignored.
 func TestIgnored(t *testing.T) {
 	rules := map[string]string{
 		"tests/.harborignore":             "*.log\n!keep.log\nbuild/\n/top\na/**/z\n# a comment\n\\#name\ntrail \n{x}\n",
@@ -38,7 +38,7 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// The root's .gitignore decides about digests in place of Harbor's own list.
+// The root's .gitignore overrides Harbor's list for digests.
 func TestDigestIgnores(t *testing.T) {
 	lays := func(files map[string]string) string {
 		dir := t.TempDir()
@@ -64,11 +64,11 @@ func TestDigestIgnores(t *testing.T) {
 		}
 	}
 	if lays(map[string]string{"task.toml": "x", "tests/test.sh": "1", ".gitignore": "none\n", "tests/a.pyc": ""}) == plain {
-		t.Error("what a .gitignore of its own does not name is no part of the digest")
+		t.Error("a file that its own .gitignore does not list is not in the digest")
 	}
 }
 
-// A verifier's tests are without what is left out.
+// A verifier's tests exclude ignored files.
 func TestTestsLeftOut(t *testing.T) {
 	files := map[string]string{
 		"task.toml":              "artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"separate\"\n",

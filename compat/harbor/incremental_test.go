@@ -14,8 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// layJob lays a project of tasks, each with a test, and a job of so many trials of each.
-// Every third trial of a task has a separate answer.
+// layJob creates a project of tasks, each with a test, and a job with a number of trials of each. Every third trial of
+// a task has a separate answer.
 func layJob(t testing.TB, dir string, tasks, trials int) {
 	config, files := "", map[string]string{}
 	for i := range tasks {
@@ -58,7 +58,7 @@ func TestIncremental(t *testing.T) {
 		t.Helper()
 		out, err := eval.Run(t.Context(), o, eval.Request{})
 		if err != nil || out.Cells != tasks*trials || out.End.Executed != want {
-			t.Fatalf("%s: %+v, %v; %d nodes were to run", what, out.End, err, want)
+			t.Fatalf("%s: %+v, %v; want %d executed nodes", what, out.End, err, want)
 		}
 		return out
 	}
@@ -66,7 +66,7 @@ func TestIncremental(t *testing.T) {
 	if err != nil || out.End.Broken+out.End.Failed > 0 || out.Cells != tasks*trials {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	run("nothing changed", 0)
+	run("unchanged", 0)
 
 	test := filepath.Join(dir, "tests", "task1", "test.sh")
 	if err := os.WriteFile(test, []byte("read n <../answer\necho $((n + 100))\n"), 0o644); err != nil {

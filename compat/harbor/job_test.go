@@ -18,7 +18,7 @@ func exceptionOf(kind, message string) object {
 	return object{"exception_type": kind, "exception_message": message, "exception_traceback": "Traceback", "occurred_at": "2026-11-01T10:05:00Z"}
 }
 
-// A trial is a solution of the problem that is called as its task, with what was recorded.
+// A trial is a solution of the problem with its task's name, with the recorded results.
 func TestTrialsAreSolutions(t *testing.T) {
 	answer := map[string]string{}
 	for name, more := range map[string]object{
@@ -58,8 +58,7 @@ func TestTrialsAreSolutions(t *testing.T) {
 	}
 }
 
-// Trials that cannot be taken are left out with a warning; they are no mistakes of the
-// configuration.
+// Unusable trials are omitted with a warning, and are not configuration errors.
 func TestTrialsLeftOut(t *testing.T) {
 	files := map[string]string{
 		"config.json": "{}", "result.json": "{}",
@@ -153,10 +152,9 @@ func TestJobsThatAreNone(t *testing.T) {
 	}
 }
 
-// Every exception that Harbor knows is the label of its trial. Whether the reward beside it
-// counts is Harbor's opinion.
+// Every exception that Harbor defines is the label of its trial. Harbor decides whether the reward next to it counts.
 func TestFailures(t *testing.T) {
-	groups := map[string][2]string{ // names, and whether a reward beside them is valid
+	groups := map[string][2]string{ // names, and whether a reward next to them is valid
 		"sandbox_failed":         {"EnvironmentStartTimeoutError SandboxBuildFailedError AgentSetupTimeoutError HealthcheckError SandboxLikelyOutOfMemoryError MemoryLimitExceededError SSHAccessError GKEExecStreamClosedError GKEPodNotFoundError RuntimeRequestError AddTestsDirError DownloadVerifierDirError", "false"},
 		"model_provider_failed":  {"ApiError ApiRateLimitError ApiInternalServerError ApiOverloadedError ApiConnectionClosedError ApiResponseStalledError ApiConnectionError ApiUsageLimitError UnknownApiError NetworkConnectionError RateLimitError InternalServerError ServiceUnavailableError APIConnectionError APIError Timeout BadRequestError UnprocessableEntityError UnsupportedParamsError APIResponseValidationError BudgetExceededError AgentAuthenticationError ModelNotFoundError ApiProviderResourceNotFoundError AuthenticationError PermissionDeniedError NotFoundError", "false"},
 		"harbor_failed":          {"ServiceOperationsUnsupportedError VercelScopeError DspyImportError MissingExtraError RegradeError", "false"},
@@ -281,7 +279,7 @@ func orDash(f *float64) string {
 	return number(f)
 }
 
-// What is huge in a result is never held, and what is long is cut.
+// Huge fields of a result are never in memory, and long ones are cut.
 func TestHugeResults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "result.json")
@@ -336,13 +334,13 @@ func FuzzRecord(f *testing.F) {
 		if err := json.Unmarshal([]byte(text), &plain); err == nil && wrong != nil && len(text) < 1000 && !strings.Contains(wrong.Error(), "nested") && !strings.Contains(wrong.Error(), "too long") {
 			t.Errorf("%q is JSON: %v", text, wrong)
 		} else if err != nil && wrong == nil && !strings.Contains(text, "rollout_details") {
-			t.Errorf("%q is no JSON: %v", text, err)
+			t.Errorf("%q: invalid JSON: %v", text, err)
 		}
 	})
 }
 
-// A trial of a task that a problem is has the artifacts that the task declares, at their
-// places; and the task's score equals the recorded one.
+// A trial of a problem's task has the artifacts that the task declares, at their paths, and the task's score equals the
+// recorded one.
 func TestTrialsOfTasks(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// What has no verdict is an exception by Harbor's name, and has no rewards; what is the
-// solution's doing is a reward of 0.
+// A cell without a verdict is an exception with Harbor's name, and has no rewards; a failure of the solution is a
+// reward of 0.
 func TestJudgements(t *testing.T) {
 	score := 50.0
 	rewards := map[string]float64{"reward": 0.25, "all": 1}

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 )
 
-// A trial is an attempt at its task. What Harbor does not take for a valid reward has no verdict.
+// A trial is an attempt at its task. Without a reward that is valid for Harbor, it has no verdict.
 func TestTrialAsLog(t *testing.T) {
 	const trial = `{"task_name": "org/a", "trial_name": "a__1", "source": "set", "finished_at": "2026-01-01T00:00:00Z", "agent_info": {"name": "coder", "model_info": {"name": "m", "provider": "lab"}}, %s}`
 	for rest, want := range map[string]string{

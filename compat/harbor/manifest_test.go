@@ -28,7 +28,7 @@ func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
 	return got
 }
 
-// Declared artifacts are found by the rules by which Harbor regrades, and refused where Harbor refuses it.
+// Declared artifacts are found by the rules of Harbor's regrading, and rejected where Harbor rejects them.
 func TestArtifacts(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{
@@ -143,7 +143,7 @@ func TestOnlyArtifact(t *testing.T) {
 	}
 }
 
-// Manifests that are none, and directories of steps that lead elsewhere.
+// Invalid manifests, and directories of steps that are links out of the task.
 func TestManifestsThatAreNone(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{

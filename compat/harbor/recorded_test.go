@@ -43,7 +43,7 @@ func (o object) String() string {
 	return string(text)
 }
 
-// resultOf returns the result.json of a finished trial of task; more replaces members.
+// resultOf returns the result.json of a finished trial of task; more overrides members.
 func resultOf(name, task string, more object) string {
 	o := object{
 		"id": "00000000-0000-4000-8000-000000000001", "task_name": task, "trial_name": name, "trial_uri": "file:///jobs/j/" + name,

@@ -49,7 +49,7 @@ func TestSolver(t *testing.T) {
 	}
 }
 
-// References that cannot be made have a reason, and the task is graded as without them.
+// Unusable references have a reason, and the task is graded without them.
 func TestUnusableReferences(t *testing.T) {
 	const config = "harbor {\n task = \"task\"\n mode = \"artifacts\"\n}"
 	steps := "[task]\nname = \"own/x\"\n[environment]\ndocker_image = \"i\"\n[[steps]]\nname = \"one\"\nartifacts = [\"/app\"]\n"

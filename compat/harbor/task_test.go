@@ -89,7 +89,7 @@ func TestTask(t *testing.T) {
 	if len(v.Inherit) != 2 || v.Inherit[0].From != "TOKEN" || v.Inherit[0].Default != nil || *v.Inherit[1].Default != "none" {
 		t.Errorf("%+v", v.Inherit)
 	}
-	// What is written in HCL wins.
+	// HCL wins.
 	cfg, said = layTask(t, "harbor { task = \"task\" }\nname = \"mine\"\nverifier {\n  image_map = { \"own/base\" = \"local\" }\n  network = \"public\"\n  timeout = \"5m\"\n}", files)
 	if cfg == nil {
 		t.Fatal(said)

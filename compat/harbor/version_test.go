@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// The digest is Harbor's, or none: of what Harbor would digest otherwise nothing is claimed.
+// The digest equals Harbor's, or is empty if Harbor would compute another one.
 func TestDigest(t *testing.T) {
 	task := func(more ...string) fstest.MapFS {
 		all := fstest.MapFS{"task.toml": {Data: []byte("x")}, "tests/test.sh": {Data: []byte("1"), Mode: 0o755}, "notes.txt": {}, "other/\xff": {}}
@@ -35,7 +35,7 @@ func TestDigest(t *testing.T) {
 		want string
 	}{
 		"plain": {task(), plain}, "no task": {fstest.MapFS{"tests/test.sh": {}}, ""}, "link": {linked, ""},
-		"no text": {task("tests/\xff.txt"), ""}, "directory that is no text": {task("tests/\xff/a"), ""},
+		"no text": {task("tests/\xff.txt"), ""}, "directory with a non-text name": {task("tests/\xff/a"), ""},
 	} {
 		if digest, err := taskDigest(try.of); digest != try.want || err != nil {
 			t.Errorf("%s: %q, %v", name, digest, err)

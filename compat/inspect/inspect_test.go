@@ -33,7 +33,7 @@ func readFile(t *testing.T, path string) (*plan.Log, error) {
 	return logs[0], nil
 }
 
-// The reader's result equals that of inspect_ai's own reader.
+// The reader's result equals that of inspect_ai's reader.
 func TestRecorded(t *testing.T) {
 	text, err := os.ReadFile("testdata/expected.json")
 	if err != nil {
@@ -87,19 +87,19 @@ func TestRecorded(t *testing.T) {
 					}
 				}
 				if mean := sum / float64(len(of)); math.Abs(mean-want.Accuracy[metric]) > 1e-12 {
-					t.Errorf("the mean of %s is %v, and inspect_ai says %v", metric, mean, want.Accuracy[metric])
+					t.Errorf("the mean of %s is %v, want inspect_ai's %v", metric, mean, want.Accuracy[metric])
 				}
 			}
 			for _, note := range []string{"2 attempts ended by an error", "2 attempts ended by a limit", "2 scores of closeness without a number"} {
 				if !strings.Contains(strings.Join(l.Notes, "\n"), note) {
-					t.Errorf("no note says %q: %q", note, l.Notes)
+					t.Errorf("no note %q: %q", note, l.Notes)
 				}
 			}
 		})
 	}
 }
 
-// Means and standard errors of a whole log are those of inspect_ai.
+// Means and standard errors of a whole log equal those of inspect_ai.
 func TestPair(t *testing.T) {
 	text, err := os.ReadFile("testdata/pair.json")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestPair(t *testing.T) {
 		}
 		mean := sum / n // of values that are 0 or 1
 		if stderr := math.Sqrt(mean * (1 - mean) / (n - 1)); n != 60 || math.Abs(mean-want.Accuracy) > 1e-12 || math.Abs(stderr-want.Stderr) > 1e-12 {
-			t.Errorf("%s: %v ± %v of %v samples, and inspect_ai says %+v", name, mean, stderr, n, want)
+			t.Errorf("%s: %v ± %v of %v samples, want inspect_ai's %+v", name, mean, stderr, n, want)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Samples that were marked as invalid count, as they do in inspect_ai, and a note says so.
+// Samples that were marked as invalid count, as in inspect_ai, and a note reports them.
 func TestInvalidated(t *testing.T) {
 	l, err := readFile(t, write(t, "x.json", header+`, "invalidated": true, "samples": [{"id": 7, "epoch": 1, "scores": {"s": {"value": 1}}, "invalidation": {}}]}`))
 	if err != nil || len(l.Attempts[0].Values) != 1 || !strings.Contains(strings.Join(l.Notes, "\n"), "marked as invalid") {
@@ -253,7 +253,7 @@ func TestBrokenArchive(t *testing.T) {
 		})
 	}
 	if _, err := readFile(t, write(t, "x.eval", string(damaged))); err == nil {
-		t.Error("a damaged archive is no error")
+		t.Error("a damaged archive is not rejected")
 	}
 }
 
@@ -277,7 +277,7 @@ func FuzzRead(f *testing.F) {
 		defer file.Close()
 		holds(text[:min(len(text), plan.LogHead)])
 		if logs, err := read(file); err == nil && (len(logs[0].Attempts) == 0 || logs[0].Name == "") {
-			t.Error("a log of nothing is no error")
+			t.Error("an empty log is not rejected")
 		}
 	})
 }

@@ -36,11 +36,11 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if len(jsonfile.Keys([]byte("PK"))) > 0 {
-		t.Error("what is no JSON has keys")
+		t.Error("invalid JSON has keys")
 	}
 }
 
-// A value of another type has a place and the word for what belongs there, and no name of a type in Go.
+// The error about a value of another type has its location and the name of the expected type in JSON, not in Go.
 func TestTypes(t *testing.T) {
 	for text, want := range map[string]string{
 		`3`:                     `at "0": want an object, not number`,

@@ -22,7 +22,7 @@ func readOne(file *os.File) (*plan.Log, error) {
 	return logs[0], nil
 }
 
-// The means of what is read are those that lm-eval found.
+// Means of the samples equal those that lm-eval reports.
 func TestRecorded(t *testing.T) {
 	content, err := os.ReadFile("testdata/expected.json")
 	if err != nil {
@@ -55,7 +55,7 @@ func TestRecorded(t *testing.T) {
 			}
 			mean, known := want[l.Labels["task"]][named]
 			if got := sum / float64(len(l.Attempts)); !known || math.Abs(got-mean) > 1e-12 {
-				t.Errorf("%s of %s is %v, and lm-eval says %v", metric, l.Labels["task"], got, mean)
+				t.Errorf("%s of %s is %v, want lm-eval's %v", metric, l.Labels["task"], got, mean)
 			}
 		}
 		if !strings.HasPrefix(l.Attempts[0].Problem, l.Labels["task"]+"/") {
@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string) {
 		holds([]byte(content))
 		if l, err := readOne(textfile.Open(t, "samples_x.jsonl", content)); err == nil && len(l.Attempts) == 0 {
-			t.Error("a log of nothing is no error")
+			t.Error("an empty log is not rejected")
 		}
 	})
 }

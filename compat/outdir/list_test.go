@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// An export removes what it wrote before and does not write again, and nothing else.
+// An export removes the files of earlier exports that it no longer writes, and no others.
 func TestExportRemovesItsOwn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	export := func(writer string, names ...string) {
@@ -50,9 +50,9 @@ func TestExportRemovesItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	export("a", "x/one")
-	has("an edited file, one of another writer, and others' files stay", "top", "x/notes", "x/one", "y/three", "z")
+	has("edited files, those of another writer, and unknown files stay", "top", "x/notes", "x/one", "y/three", "z")
 	export("b")
-	if has("what nobody writes any more", "top", "x/notes", "x/one"); exists(filepath.Join(dir, "y")) {
+	if has("files that no writer writes any more", "top", "x/notes", "x/one"); exists(filepath.Join(dir, "y")) {
 		t.Error("an empty directory is left")
 	}
 
@@ -73,7 +73,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A file that a link leads to is not the export's.
+// The target of a link is not the export's.
 func TestExportFollowsNoLink(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	path := filepath.Join(dir, "x", "one")
@@ -94,14 +94,14 @@ func TestExportFollowsNoLink(t *testing.T) {
 	}
 }
 
-// A damaged list is an error, and nothing is removed.
+// A damaged list is an error, and no file is removed.
 func TestExportDamagedList(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ListName), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := Export(dir, "a", func(*Dir) error { return nil }); err == nil {
-		t.Error("a damaged list is no error")
+		t.Error("a damaged list is not rejected")
 	}
 }
 

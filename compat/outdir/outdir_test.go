@@ -19,7 +19,7 @@ func TestWriteMode(t *testing.T) {
 		unix    bool
 	}{
 		{"equal", "text", 0o644, 0o644, true, false},
-		{"a group may write", "text", 0o664, 0o644, true, false},
+		{"a group can write", "text", 0o664, 0o644, true, false},
 		{"other content of that size", "TEXT", 0o644, 0o644, false, false},
 		{"longer", "text\n", 0o644, 0o644, false, false},
 		{"becomes executable", "text", 0o644, 0o755, true, true},
@@ -35,7 +35,7 @@ func TestWriteMode(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.old), c.oldMode); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(path, c.oldMode); err != nil { // whatever the umask is
+			if err := os.Chmod(path, c.oldMode); err != nil { // regardless of the umask
 				t.Fatal(err)
 			}
 			old := time.Unix(1_000_000_000, 0)
@@ -61,7 +61,7 @@ func TestWriteMakesDirectories(t *testing.T) {
 	check(t, path, 0o644)
 }
 
-// TestWriteReplacesLink keeps an export from writing through a link to elsewhere.
+// TestWriteReplacesLink keeps an export from writing through a link.
 func TestWriteReplacesLink(t *testing.T) {
 	dir := t.TempDir()
 	other, path := filepath.Join(dir, "other"), filepath.Join(dir, "out")

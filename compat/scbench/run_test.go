@@ -35,8 +35,8 @@ func write(dir string, problems []Problem) error {
 	return outdir.Export(dir, "scbench", func(out *outdir.Dir) error { return Write(out, dir, problems) })
 }
 
-// No file of an earlier run stands for this one: neither the report of a checkpoint without one now, nor anything of
-// a checkpoint that was not judged now.
+// Files of an earlier run do not stay: neither the report of a checkpoint that now has none, nor files of a checkpoint
+// that was not judged now.
 func TestWriteLeavesNothingOld(t *testing.T) {
 	dir := t.TempDir()
 	top := []string{"checkpoint_results.jsonl", "p/a/evaluation.json", "p/a/evaluation/report.json", "p/a/evaluation/stderr.txt", "p/a/evaluation/stdout.txt", "result.json"}
@@ -69,7 +69,7 @@ func TestWriteLeavesNothingOld(t *testing.T) {
 	}
 }
 
-// What has the right content is left alone, whatever else is there is not.
+// Files with the right content are not rewritten, next to any other files.
 func TestWriteAgain(t *testing.T) {
 	dir := t.TempDir()
 	problems := []Problem{{Name: "kv", Path: "kv", Checkpoints: []*Checkpoint{graded("checkpoint_1", "core=P")}}}
@@ -111,8 +111,8 @@ func TestWriteAgain(t *testing.T) {
 	}
 }
 
-// Buckets are named after whatever checkpoint a test's file names, in the
-// order of the report; one id in two files of a bucket is duplicated.
+// Buckets are named after the checkpoint in a test's file name, in the order of the report; an id in two files of a
+// bucket is duplicated.
 func TestBuckets(t *testing.T) {
 	c := graded("checkpoint_2", "core=P regression=PF core=F")
 	tests := c.Result.Tests
@@ -160,7 +160,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// What Python escapes, and what not.
+// Characters that Python escapes, and others.
 func TestEscapes(t *testing.T) {
 	const want = `"\u0000\b\t\n\f\r\u001b \"\\/<&>~\u007f\u0080\u00e9\u2028\ud7ff\ue000\uffff\ud83d\ude00"`
 	got, err := encode("\x00\b\t\n\f\r\x1b \"\\/<&>~\x7f\u0080é\u2028\ud7ff\ue000\uffff\U0001f600", "")
@@ -169,8 +169,7 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// Of an invalid problem nothing stays, it counts, and its neighbour and files
-// of others in its directory are left alone.
+// An invalid problem counts, but leaves no files; its neighbour and unknown files in its directory stay.
 func TestWriteInvalid(t *testing.T) {
 	dir := t.TempDir()
 	p, q := graded("a", "core=P"), graded("b", "core=P")

@@ -19,7 +19,7 @@ func TestNoInfinity(t *testing.T) {
 	}
 }
 
-// The texts below are what Python 3.11's json.dumps writes for the same data.
+// Python 3.11's json.dumps writes the texts below for the same data.
 func TestEvaluationIsWhatPythonWrites(t *testing.T) {
 	code := 1
 	c := &Checkpoint{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The numbers are those of SlopCodeBench's own reports for the same counts.
+// The numbers equal those of SlopCodeBench's reports for the same counts.
 func TestSummary(t *testing.T) {
 	problems := []Problem{
 		{Name: "iso", Path: "iso", Checkpoints: []*Checkpoint{graded("a", "core=PP"), graded("b", "core=P regression=PF functionality=PP")}},
@@ -52,10 +52,9 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Where SlopCodeBench divides by zero: a checkpoint without tests, or without
-// those that a rate is about, counts as a checkpoint, is not solved by that
-// rate, and is in no mean of rates over checkpoints. A problem without a
-// checkpoint is in nothing.
+// Where SlopCodeBench divides by zero: a checkpoint without tests, or without tests for a rate, counts as a checkpoint,
+// is not solved by that rate, and is excluded from means of rates over checkpoints. A problem without a checkpoint is
+// ignored.
 func TestSummaryWithoutTests(t *testing.T) {
 	got, err := Summary([]Problem{
 		{Name: "none"},

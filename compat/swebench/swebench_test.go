@@ -76,7 +76,7 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// What the harness treats as infrastructure failure has no verdict.
+// Infrastructure failures of the harness have no verdict.
 func TestInfrastructure(t *testing.T) {
 	l, err := readText(t, `{"infra_failure_ids": ["b", "c"], "unresolved_ids": ["a", "b"], "error_ids": ["c"]}`)
 	if err != nil {

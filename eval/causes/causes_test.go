@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// work is a task that is about a file, and makes its content.
+// work is a task whose output is the content of a file.
 type work struct{ file, content string }
 
 func (w work) Describe(_ context.Context, m *graph.Manifest) error {
@@ -88,7 +88,7 @@ func TestChanges(t *testing.T) {
 		{"both", judge(t, store, "two", "2s"), plain, plain, report.ChangeWon, []string{"limit changed", "submission: kv.py changed"}, report.ChangeWon},
 		{"nothing", first, plain, plain, report.ChangeLost, []string{same}, report.ChangeFlaky},
 		{"a machine that broke", first, plain, message("no room"), report.ChangeBroken, []string{"no room"}, report.ChangeBroken},
-		{"a machine that was mended", first, message("no room"), plain, report.ChangeJudged, []string{"it was broken: no room"}, report.ChangeJudged},
+		{"a repaired machine", first, message("no room"), plain, report.ChangeJudged, []string{"it was broken: no room"}, report.ChangeJudged},
 		{"a submission that is refused", judge(t, store, "two", "1s"), plain, refused, report.ChangeLost, []string{"submission refused: a link leads out"}, report.ChangeLost},
 		{"a record that is gone", func() Side {
 			s := judge(t, cache.NewMemory(), "two", "1s")
@@ -103,7 +103,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What was judged again, with the same verdict, is counted by cause.
+// Cells that were judged again, with the same verdict, are counted by cause.
 func TestAgain(t *testing.T) {
 	store := cache.NewMemory()
 	f, err := NewFinder(judge(t, store, "one", "1s"), judge(t, store, "two", "1s"))

@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// results returns the results of a run in which some solutions passed and others failed.
+// results returns the results of a run in which only some solutions passed.
 func results(run string, passed map[string]bool) *report.Results {
 	r := &report.Results{Schema: report.Schema, Run: run}
 	for _, solution := range []string{"a", "b"} {
@@ -65,11 +65,11 @@ func TestFilesOfResults(t *testing.T) {
 		t.Errorf("of one solution: %v, %v", d, err)
 	}
 	if _, err = c.Runs(t.Context(), "before.json", "after.json", []string{"p/absent"}); err == nil {
-		t.Error("a selector without cells is no error")
+		t.Error("a selector without cells is not rejected")
 	}
 }
 
-// What the tree has by now is compared as it holds: a verdict that does not is stale, with its cause.
+// Comparing with the current tree uses valid verdicts: others are stale, with their cause.
 func TestNow(t *testing.T) {
 	now := results("", map[string]bool{"a": true, "b": true})
 	now.Cells[1].Checkpoints[0].State = "stale"
@@ -101,7 +101,7 @@ func TestSolutions(t *testing.T) {
 	}
 }
 
-// A side that is not found is a mistake of the caller; the error names what was looked for.
+// A side that is not found is a user error, which contains the query.
 func TestNoSide(t *testing.T) {
 	c := project(t, nil, nil, map[string]*report.Results{"run.json": results("1", nil)})
 	dir := c.Options.Dir

@@ -9,8 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// A call that was killed has no end: what it had sent is known, and the latest call is the one
-// before it.
+// A killed call has no end: the requests it sent are known, and the latest call is the one before it.
 func TestPastOfKilledCall(t *testing.T) {
 	o := options.Options{Inputs: lang.Inputs{Dir: t.TempDir()}}
 	record := func(id string, events ...event.Event) *event.Recorder {

@@ -13,8 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// record writes a run with so many partitions of a hundred cells each; those from changed on
-// are as in every other run.
+// record writes a run with a number of partitions of a hundred cells each; those below changed differ between runs.
 func record(t testing.TB, state event.Records, number, partitions, changed int) string {
 	t.Helper()
 	run := event.NewRunID(time.Date(2026, 1, 2, 3, 4, number, 0, time.UTC), uint16(number))
@@ -67,8 +66,7 @@ func cellsOf(problem, version int) []report.Cell {
 	return cells
 }
 
-// BenchmarkOpenPair reads and compares two runs of 100,000 cells, of which all partitions differ,
-// or one in a hundred.
+// BenchmarkOpenPair reads and compares two runs of 100,000 cells. All partitions differ, or one in a hundred.
 func BenchmarkOpenPair(b *testing.B) {
 	const partitions = 1000
 	for _, changed := range []int{partitions / 100, partitions} {
@@ -88,7 +86,7 @@ func BenchmarkOpenPair(b *testing.B) {
 	}
 }
 
-// TestOpenPairOfOtherPartitions: where one side has more partitions, all of those that differ are read.
+// TestOpenPairOfOtherPartitions: if one side has more partitions, all differing ones are read.
 func TestOpenPairOfOtherPartitions(t *testing.T) {
 	state := event.Records{Dir: t.TempDir()}
 	first, second := record(t, state, 1, 3, 2), record(t, state, 2, 4, 2)

@@ -8,8 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
-// What kinds share on a site is made once, unless that failed, and closed after what
-// was made of it.
+// Kinds create a shared object of a site once, unless that failed, and it closes after objects that depend on it.
 func TestSite(t *testing.T) {
 	type daemon struct{}
 	s, made, broken := &kind.Site{}, 0, errors.New("unplugged")

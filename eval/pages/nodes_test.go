@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// The timeline has the attempts whose begin was recorded, also those that broke or never ended.
+// The timeline shows attempts whose begin was recorded, also broken and unfinished ones.
 func TestWork(t *testing.T) {
 	state := event.Records{Dir: t.TempDir()}
 	r, err := event.NewRecorder(state, "run1")

@@ -77,7 +77,7 @@ func TestReadTree(t *testing.T) {
 	}
 }
 
-// The sources of a checkpoint are those below its verdict, and its graph has edges to them, also where it broke.
+// The sources of a checkpoint are the nodes below its verdict, and its graph has edges to them, also where it broke.
 func TestGraphOfCell(t *testing.T) {
 	store := cache.NewMemory()
 	first, second, tests := put(t, store, map[string]string{"a": "1"}), put(t, store, map[string]string{"a": "2"}), put(t, store, map[string]string{"t": ""})

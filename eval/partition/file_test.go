@@ -43,7 +43,7 @@ func TestPartitionFormat(t *testing.T) {
 	}
 	sum := sha256.Sum256(append([]byte(fileMagic), all...))
 	if got := hex.EncodeToString(sum[:8]); got != want {
-		t.Errorf("the form of partition files is another one, %s: raise fileMagic, then write it here in place of %s", got, want)
+		t.Errorf("the form of partition files changed to %s: raise fileMagic, then replace %s here", got, want)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestDamagedPartition(t *testing.T) {
 		bad := bytes.Clone(whole)
 		bad[i/8] ^= 1 << (i % 8)
 		if !refused(bad) {
-			t.Fatalf("bit %d is wrong, and nothing says so", i)
+			t.Fatalf("no error after a flip of bit %d", i)
 		}
 	}
 	for n := range whole {

@@ -18,7 +18,7 @@ func sampleLast() *Last {
 		Nodes: []graph.Last{{Addr: "aggregate:nightly", Answer: sampleRow().Answer, Store: "store", Broken: "no space left", BrokenKey: cache.Key{2}}}}
 }
 
-// TestLastForm: a later version of the program reads what this one wrote, so a change needs another lastForm.
+// TestLastForm: later versions of the program read these files, so a change needs another lastForm.
 func TestLastForm(t *testing.T) {
 	const want = "92f1f77a9e1cc441"
 	content, err := frozen.Append(nil, sampleLast())
@@ -27,12 +27,12 @@ func TestLastForm(t *testing.T) {
 	}
 	sum := sha256.Sum256(content)
 	if got := hex.EncodeToString(sum[:8]); got != want {
-		t.Errorf("the form of last answers is another one, %s: raise lastForm, then write it here in place of %s", got, want)
+		t.Errorf("the form of last answers changed to %s: raise lastForm, then replace %s here", got, want)
 	}
 }
 
-// TestLast: a file of last answers overrides the rows of the files that it names, except for mere expectations. A
-// file of rows that cannot be read has none.
+// TestLast: a file of last answers overrides the rows of the files that it names, except for mere expectations. An
+// unreadable file of rows has none.
 func TestLast(t *testing.T) {
 	dir := t.TempDir()
 	s := Store{dir}

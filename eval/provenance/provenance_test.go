@@ -39,8 +39,8 @@ func (s step) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: s.output, Digest: d}}}, err
 }
 
-// project returns a store after a run of three solutions, of which the last could not be judged,
-// and what Collect needs.
+// project returns a store after a run of three solutions, the last of which could not be judged, and the inputs of
+// Collect.
 func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 	t.Helper()
 	store := cache.NewMemory()
@@ -186,7 +186,7 @@ func TestBundleWithholds(t *testing.T) {
 	}
 }
 
-// entry is one of an archive.
+// entry is an entry of an archive.
 type entry struct {
 	name    string
 	content []byte
@@ -238,7 +238,7 @@ func rewrite(t *testing.T, file string, all []entry) {
 	}
 }
 
-// Whatever is changed in a bundle after it was signed is found, and said where.
+// Any change to a signed bundle is found and located.
 func TestTampering(t *testing.T) {
 	k := key(t)
 	lines := func(change func(lines []string) []string) func(*testing.T, []entry) []entry {
@@ -247,7 +247,7 @@ func TestTampering(t *testing.T) {
 			was := slices.Collect(strings.Lines(string(all[i].content)))
 			all[i].content = []byte(strings.Join(change(slices.Clone(was)), ""))
 			if string(all[i].content) == strings.Join(was, "") {
-				t.Fatal("nothing was changed")
+				t.Fatal("unchanged")
 			}
 			return all
 		}
@@ -409,7 +409,7 @@ func TestSignedSummary(t *testing.T) {
 	}
 }
 
-// A verdict whose grading node has no answer differs from a verdict that the store lost.
+// A verdict whose grading node has no answer differs from a verdict that is missing from the store.
 func TestUnansweredGrader(t *testing.T) {
 	k := key(t)
 	store, answered, results := project(t)
@@ -507,7 +507,7 @@ func TestGoneRecords(t *testing.T) {
 	}
 }
 
-// A draw is the same for everyone, another with another seed, and never of what was not judged.
+// A draw depends only on the seed, and contains only judged cells.
 func TestDraw(t *testing.T) {
 	c := &Checked{Root: "r", Entries: &Entries{}}
 	for i := range 50 {

@@ -112,7 +112,7 @@ func TestFailedProbe(t *testing.T) {
 		t.Fatalf("%s differs", at)
 	}
 	if !slices.ContainsFunc(s.Paths(), func(p wake.Path) bool { return p.Name == loop }) {
-		t.Errorf("%v has no %s", s.Paths(), loop)
+		t.Errorf("%v: %s not found", s.Paths(), loop)
 	}
 	remove(t, loop)
 	if at := s.Difference(); at != loop {

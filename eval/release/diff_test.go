@@ -37,7 +37,7 @@ func TestLineDiff(t *testing.T) {
 	}
 }
 
-// TestLinksAreNotFollowed tests that no text of another directory is shown, whatever a set of problems links to.
+// TestLinksAreNotFollowed tests that no text of another directory is shown, even if problems contain links to it.
 func TestLinksAreNotFollowed(t *testing.T) {
 	root, other := t.TempDir(), t.TempDir()
 	secret, link, file := filepath.Join(other, "secret"), filepath.Join(root, "link"), filepath.Join(root, "file")

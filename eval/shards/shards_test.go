@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Two hundred cells of ten problems, a few of which take a hundred times as long as most.
+// Two hundred cells of ten problems; a few take a hundred times as long as most.
 func skewed(seed uint64) []Cell {
 	random := rand.New(rand.NewPCG(seed, 1))
 	cells := make([]Cell, 200)
@@ -50,7 +50,7 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// The number of shards follows from the limit, and nothing is nowhere.
+// The number of shards depends on the limit, and is 0 without work.
 func TestCount(t *testing.T) {
 	var cells []Cell
 	for i := range 10 {
@@ -69,7 +69,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// What nothing is known of takes what others take, and without others as long as each other.
+// Cells of unknown duration count as the others, and without others as equal.
 func TestUnknown(t *testing.T) {
 	found := Divide([]Cell{{Name: "a", Seconds: 8}, {Name: "b"}, {Name: "c", Seconds: 4}, {Name: "d", Seconds: 9}}, nil, 1, 0)
 	if found[0].Seconds != 8+8+4+9 {

@@ -17,13 +17,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 )
 
-// The shell is the caller's own where its file exists, and what the backend has elsewhere.
+// The shell is the caller's if its file exists, and otherwise the backend's.
 func TestShellOf(t *testing.T) {
 	for _, test := range []struct {
 		own     string
 		can     backend.Capabilities
 		command string
-		want    []string // what argv begins with
+		want    []string // prefix of argv
 		err     string
 	}{
 		{own: "/bin/bash", can: backend.Capabilities{Attach: true}, want: []string{"/bin/bash", "-i"}},
@@ -129,7 +129,7 @@ func TestCaseScript(t *testing.T) {
 	}
 }
 
-// The solution and the interactor read what the other one prints.
+// The solution and the interactor read each other's output.
 func TestCaseScriptTalks(t *testing.T) {
 	out, _ := runScript(t, judge.ByHand{Talks: true,
 		Solution: []string{"/bin/sh", "-c", `echo 6; read n; echo "solution read $n" >&2`},

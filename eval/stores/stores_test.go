@@ -177,11 +177,11 @@ func TestRemotesAsked(t *testing.T) {
 		asked    map[string]string
 		readOnly bool
 		key      bool
-		want     []string // names of those that are used, "NAME+w" if written to
+		want     []string // names of used stores, "NAME+w" if written to
 		err      string
 	}{
 		{name: "as configured", key: true, want: []string{"our-cache+w", "other"}},
-		{name: "nothing is sent without a key", want: []string{"our-cache", "other"}},
+		{name: "no sending without a key", want: []string{"our-cache", "other"}},
 		{name: "one", asked: map[string]string{"other": ""}, key: true, want: []string{"other"}},
 		{name: "another mode", asked: map[string]string{"other": "rw", "our-cache": "r"}, key: true, want: []string{"our-cache", "other+w"}},
 		{name: "none", asked: map[string]string{}, key: true},
@@ -258,7 +258,7 @@ func TestTransportRights(t *testing.T) {
 	}
 }
 
-// Errors of sending and fetching name what the configuration lacks.
+// Errors of sending and fetching name the missing configuration.
 func TestTransferWithoutRemotes(t *testing.T) {
 	p := newProject(t)
 	s, err := p.open(t, Use{})

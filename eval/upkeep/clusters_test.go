@@ -49,7 +49,7 @@ func TestClusters(t *testing.T) {
 		found[strings.SplitN(f.Detail, ":", 2)[0]] = f.State
 	}
 	if found["left"] != "warning" || found["kept"] != "ok" {
-		t.Errorf("the doctor says %v", found)
+		t.Errorf("doctor reports %v", found)
 	}
 	c, err := Clean(t.Context(), o, CleanRequest{Clusters: true})
 	if err != nil || ended != 1 || len(c.Clusters) != 1 {

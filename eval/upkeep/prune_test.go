@@ -65,7 +65,7 @@ func TestPruneKeepsWhatAnswersNeed(t *testing.T) {
 		"the last one":         {PruneRequest{Keep: 1}, []string{"run3", "run1"}, []string{"run4", "run2"}},
 		"young ones":           {PruneRequest{OlderThan: 3*24*time.Hour + time.Hour}, []string{"run1"}, []string{"run2"}},
 		"both":                 {PruneRequest{Keep: 4, OlderThan: time.Hour}, []string{"run1"}, nil},
-		"nothing is that old":  {PruneRequest{OlderThan: 1000 * time.Hour}, nil, nil},
+		"all younger":          {PruneRequest{OlderThan: 1000 * time.Hour}, nil, nil},
 		"without removing any": {PruneRequest{Keep: 1, DryRun: true}, []string{"run3", "run1"}, []string{"run4", "run2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestPruneKeepsWhatAnswersNeed(t *testing.T) {
 			recordRun(t, records, "run3", day(3), verdict.Judged, "a")
 			recordRun(t, records, "run4", day(4), verdict.Judged, "a", "b")
 			recordRun(t, records, "run5", day(5), verdict.NotRun, "a", "b")
-			if name == "the last three" { // in which c is no longer
+			if name == "the last three" { // without c
 				recordRun(t, records, "run5", day(5), verdict.Judged, "a", "b", "c")
 			}
 			p, err := prune(t.Context(), o, c.request, now)

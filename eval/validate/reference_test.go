@@ -8,8 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// What repeats differ in is named with what it was and how often; repeats without a verdict
-// have no say.
+// Differences between repeats are listed with their counts; repeats without a verdict are ignored.
 func TestDifferences(t *testing.T) {
 	judged := func(score float64, cases ...string) *report.Cell {
 		c := report.Checkpoint{Class: verdict.Judged, Score: &score}

@@ -27,7 +27,7 @@ func TestQuietWaitsForTheEndOfABurst(t *testing.T) {
 	})
 }
 
-// What never stops changing is looked at all the same.
+// A project that never stops changing is still evaluated.
 func TestQuietEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// tree makes files in a directory whose path has no links.
+// tree creates files in a directory whose path has no links.
 func tree(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -83,7 +83,7 @@ func TestSourceLeavesOthersAlone(t *testing.T) {
 	known := entriesOf([]Path{{Name: tree(t, "sub/file") + "/sub/file"}})
 	for dir := range known.names {
 		if known.matter(filepath.Join(dir, "beside")) {
-			t.Errorf("an entry beside those of interest in %s matters", dir)
+			t.Errorf("an entry of no interest in %s matters", dir)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestFiles: each archive of testdata has an answer, the files that were there before below
-// before/, and the files that it makes below after/, or the reason that there are none.
+// TestFiles: each archive of testdata has an answer, existing files in before/, and the resulting files in after/ or
+// the reason for having none.
 func TestFiles(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) < 10 {
@@ -28,7 +28,7 @@ func TestFiles(t *testing.T) {
 			var before []File
 			after := map[string]string{}
 			for _, f := range archive.Files {
-				// What would end a file of the archive is written with a bar before it.
+				// Lines that would end a file of the archive have a bar as prefix.
 				content := strings.ReplaceAll("\n"+string(f.Data), "\n|", "\n")[1:]
 				switch {
 				case f.Name == "answer":
@@ -66,7 +66,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A solution of one file is the longest block, by whatever name.
+// A single-file solution is the longest block, under any name.
 func TestOnly(t *testing.T) {
 	files, err := Only("```sh run.sh\nmake\n```\n```cpp ../main.cpp\nint main() {}\n```\n", "solution.cpp")
 	if err != nil || len(files) != 1 || files[0] != (File{"solution.cpp", "int main() {}\n"}) {
@@ -133,7 +133,7 @@ func FuzzFiles(f *testing.F) {
 		files, err := Files(text, "main.py", before)
 		if err != nil {
 			if len(files) > 0 || err.Error() == "" || len(err.Error()) > 4*maxPath+200 {
-				t.Fatalf("%q beside %v", err, files)
+				t.Fatalf("%q next to %v", err, files)
 			}
 			return
 		}

@@ -28,8 +28,8 @@ func take(t *testing.T, p *Pool) *Lease {
 	return l
 }
 
-// Many requests take no longer than the limits of all keys together demand, and no key begins
-// more requests in any minute than it may.
+// Many requests take no longer than the limits of all keys together require, and no key exceeds its requests in any
+// minute.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const requests, each, perMinute = 1000, 8, 60
@@ -95,7 +95,7 @@ func TestThrottled(t *testing.T) {
 		start := time.Now()
 		first := take(t, p)
 		if note := first.Throttled(40*time.Second, "429 Too Many Requests"); note != "" {
-			t.Errorf("said %q", note)
+			t.Errorf("got %q", note)
 		}
 		for range 3 {
 			if l := take(t, p); l.Key() == first.Key() {
@@ -138,10 +138,10 @@ func TestRefused(t *testing.T) {
 		p := New(keys(3), Limits{Concurrency: 1})
 		bad, longRest, good := take(t, p), take(t, p), take(t, p)
 		if note := bad.Refused("401 Unauthorized"); note != "the API key of secret.k0 is put aside: 401 Unauthorized" {
-			t.Errorf("said %q", note)
+			t.Errorf("got %q", note)
 		}
 		if note := longRest.Throttled(24*time.Hour, "429 Too Many Requests"); !strings.Contains(note, "for 24h0m0s") {
-			t.Errorf("said %q", note)
+			t.Errorf("got %q", note)
 		}
 		good.Done()
 		good = take(t, p)

@@ -14,12 +14,12 @@ import (
 
 const key = "sk-very-secret-0123456789"
 
-// ask asks a server once.
+// ask sends one prompt to a server.
 func ask(t *testing.T, s *modeltest.Server, change func(*HTTPOptions)) (Answer, error) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	defer server.Close()
-	transport := &http.Transport{} // servers of tests beside this one end connections of the default one
+	transport := &http.Transport{} // servers of parallel tests close connections of the default one
 	defer transport.CloseIdleConnections()
 	o := HTTPOptions{Endpoint: server.URL + "/v1", Model: "small", Timeout: time.Minute, Transport: transport,
 		Redact: func(text string) string { return strings.ReplaceAll(text, key, "***") }}
@@ -30,7 +30,7 @@ func ask(t *testing.T, s *modeltest.Server, change func(*HTTPOptions)) (Answer, 
 }
 
 func TestAnswer(t *testing.T) {
-	// What the library would read of the environment.
+	// Environment variables that the library reads.
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"} {
 		t.Setenv(name, "http://127.0.0.1:1/x")
 	}
@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 		"403":           {&modeltest.Server{Refuse: map[string]int{key: 403}}, nil, "refused", "403 Forbidden"},
 		"400":           {&modeltest.Server{Refuse: map[string]int{key: 400}}, nil, "wrong", "refuses the request: 400 Bad Request"},
 		"no such model": {&modeltest.Server{Models: []string{"smaller", "large"}}, nil, "wrong", `has no model "small" (hint: it has smaller, large)`},
-		"no such place": {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.TrimSuffix(o.Endpoint, "/v1") }, "wrong", "as a rule a URL that ends in /v1"},
+		"no such path":  {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.TrimSuffix(o.Endpoint, "/v1") }, "wrong", "as a rule a URL that ends in /v1"},
 		"no server":     {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "connection refused at http://127.0.0.1:1/v1"},
 		"no TLS":        {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.Replace(o.Endpoint, "http://", "https://", 1) }, "wrong", "does not speak TLS"},
 	} {
@@ -91,7 +91,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%s: %v; want %s: %s", kind(err), err, c.kind, c.said)
 			}
 			if n := len(c.server.Requests()); n > 1 {
-				t.Errorf("it was asked %d times", n)
+				t.Errorf("it received %d requests", n)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ func TestWrite(t *testing.T) {
 		content, err := os.ReadFile(path)
 		entries, listed := os.ReadDir(dir)
 		if err != nil || string(content) != want || listed != nil || len(entries) != 1 {
-			t.Errorf("holds %q, %v, beside %d entries, %v; want %q alone", content, err, len(entries)-1, listed, want)
+			t.Errorf("contains %q, %v, next to %d entries, %v; want only %q", content, err, len(entries)-1, listed, want)
 		}
 	}
 	for _, parts := range [][]string{{"first"}, {"second, ", "which is ", "longer"}, {}} {
@@ -34,7 +34,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What cannot be written leaves what is there.
+// A failed write leaves the existing file.
 func TestWriteNowhere(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -52,7 +52,7 @@ func TestWriteNowhere(t *testing.T) {
 	}
 }
 
-// A file that is there keeps its permissions; a symlink does not lead elsewhere.
+// An existing file keeps its permissions; a symlink is replaced, not followed.
 func TestWriteDurable(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")

@@ -24,8 +24,8 @@ func call(env map[string]string, args ...string) (code int, out, err string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// TestUsage checks that mistakes in flags and arguments end with code 2 and a message that has the
-// value, before anything is read.
+// TestUsage checks that errors in flags and arguments result in exit code 2 and a message with the value, before
+// anything is read.
 func TestUsage(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	// Nothing is written where one of the files exists.
+	// If one of the files exists, none is written.
 	main := filepath.Join(dir, "evals", "fevalgraph.hcl")
 	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "evals")), os.Mkdir(filepath.Join(dir, "evals"), 0o755), os.WriteFile(main, []byte("# mine\n"), 0o644)); err != nil {
 		t.Fatal(err)

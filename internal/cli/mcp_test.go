@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What an agent asks is answered by a command on the project of the call.
+// Calls of tools run a command on the project that they specify.
 func TestAsker(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "fevalgraph.hcl"), []byte("variable \"size\" {}\n"), 0o600); err != nil {

@@ -31,7 +31,7 @@ func TestSchemas(t *testing.T) {
 		if len(one.AnyOf) == 1 {
 			one = one.AnyOf[0]
 		}
-		if name == "gen" { // a call that asks prints events
+		if name == "gen" { // events are printed on request
 			one.AnyOf = append(one.AnyOf, want["events"].AnyOf...)
 		}
 		want[name] = one
@@ -77,7 +77,7 @@ func eventSchema(t *testing.T) *jsonschema.Schema {
 	return all
 }
 
-// schemaOf infers a schema. Later versions may add fields, and lists are never null.
+// schemaOf infers a schema. Later versions can add fields, and lists are never null.
 func schemaOf(t *testing.T, of reflect.Type) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{

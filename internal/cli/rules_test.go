@@ -21,7 +21,7 @@ func TestRules(t *testing.T) {
 		commands[path] = true
 		c.Flags().VisitAll(func(f *pflag.Flag) { commands[path+" --"+f.Name] = true })
 		if _, ok := Rules[path]; !ok && !slices.Contains(notOfProjects, path) {
-			t.Errorf("%q has no rule", path)
+			t.Errorf("rule of %q not found", path)
 		}
 		for _, sub := range c.Commands() {
 			walk(sub)
@@ -31,7 +31,7 @@ func TestRules(t *testing.T) {
 	byRule := map[Rule][]string{}
 	for name, r := range Rules {
 		if !commands[name] {
-			t.Errorf("%q has a rule and is no command", name)
+			t.Errorf("%q has a rule, but is not a command", name)
 		}
 		if name != "" {
 			byRule[r] = append(byRule[r], "`"+name+"`")

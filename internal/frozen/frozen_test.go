@@ -68,10 +68,10 @@ func TestFrozen(t *testing.T) {
 func TestNotFrozen(t *testing.T) {
 	type hidden struct{ a int }
 	for name, v := range map[string]any{
-		"a field that is not exported": &hidden{1},
-		"an interface":                 &struct{ A any }{1},
-		"a function":                   &struct{ F func() }{},
-		"keys that are no texts":       &map[int]int{},
+		"a field that is not exported":  &hidden{1},
+		"an interface":                  &struct{ A any }{1},
+		"a function":                    &struct{ F func() }{},
+		"keys of other types than text": &map[int]int{},
 	} {
 		if _, err := Append(nil, v); err == nil {
 			t.Errorf("%s was written", name)

@@ -1,10 +1,12 @@
 package importmap
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,7 +21,7 @@ import (
 const mostStative = 0.08
 
 // avoided are phrases that comments, messages of product code, and pages outside of their blocks must not contain,
-// and what to write instead.
+// and their replacements.
 var avoided = []struct{ form, instead string }{
 	{"is what", "a noun and its role"},
 	{"is no [a-z]+", "is not a X; without X; X not found"},
@@ -125,13 +127,49 @@ func TestForm(t *testing.T) {
 		t.Errorf("%.1f %% of the docs of %d functions begin with \"X is\", \"X are\" or \"X has\", want at most %.0f %%:\n%s",
 			100*share, code.docs, 100*mostStative, strings.Join(code.stative, "\n"))
 	}
+	scripts := scriptComments(t)
+	if len(scripts) < 2000 {
+		t.Errorf("only %d lines of comments outside of Go", len(scripts))
+	}
 	for _, a := range avoided {
-		for name, all := range map[string][]phraseAt{"comments": slices.Concat(code.comments, tests.comments), "messages": code.messages, "pages": pages} {
+		for name, all := range map[string][]phraseAt{"comments": slices.Concat(code.comments, tests.comments), "messages": code.messages, "pages": pages, "scripts": scripts} {
 			if found := places(a.form, all); len(found) > 0 {
 				t.Errorf("%q is %d times in %s; write %s:\n%s", a.form, len(found), name, a.instead, strings.Join(found, "\n"))
 			}
 		}
 	}
+}
+
+// lineComment matches the comment of a line of a script, a configuration or the report page.
+var lineComment = regexp.MustCompile(`(?m)(?:^|\s)(?:#|//|/\*\*?|--)[ \t]+([a-zA-Z].*)$`)
+
+// scriptComments returns the comments of files in other languages than Go, line by line.
+func scriptComments(t *testing.T) (comments []phraseAt) {
+	t.Helper()
+	const root = "../.."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		file, _ := filepath.Rel(root, path) // path is below root
+		file = filepath.ToSlash(file)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "dist"):
+			return fs.SkipDir
+		case d.IsDir() || slices.Contains([]string{".go", ".md", ".txt", ".gz", ".lock", ".json", ".vsix"}, filepath.Ext(name)),
+			filepath.Ext(name) != ".txtar" && file != "Makefile" && !slices.ContainsFunc([]string{"scripts", "examples", "editors", "tools", "report/page/web"}, func(dir string) bool { return within(file, dir) }):
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		for _, at := range lineComment.FindAllSubmatchIndex(content, -1) {
+			comments = append(comments, phraseAt{fmt.Sprintf("%s:%d", file, 1+bytes.Count(content[:at[2]], []byte("\n"))), string(content[at[2]:at[3]])})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return comments
 }
 
 // TestFormFinds: form finds phrases across lines, and only where it looks for them.
@@ -153,6 +191,15 @@ func TestFormFinds(t *testing.T) {
 	} {
 		if got := places(try.form, try.all); len(got) != try.want {
 			t.Errorf("%q: %v, want %d", try.form, got, try.want)
+		}
+	}
+	for line, want := range map[string]string{"x=1 # one that\n": "one that", "\t// is none": "is none", "/** A one. */": "A one. */", "-- nobody": "nobody", "#!/bin/sh": "", "http://host": "", "x=$#": ""} {
+		got := ""
+		if m := lineComment.FindStringSubmatch(line); m != nil {
+			got = m[1]
+		}
+		if got != want {
+			t.Errorf("the comment of %q is %q, want %q", line, got, want)
 		}
 	}
 	for path, want := range map[string]bool{"lang/load.go": true, "lang/load_test.go": false, "internal/testkit/x.go": false, "tasks/pytest/parse.go": true, "bench/engine/main.go": false, "docs/README.md": false} {

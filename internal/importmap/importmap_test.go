@@ -1,8 +1,8 @@
 // Package importmap tests which packages import which, the layers and dependencies that ARCHITECTURE.md
-// lists, package docs, and words. It holds no code.
+// lists, package docs, and words. It contains no code.
 //
-// A room is a folder with everything below it. The table rooms lists what each can import, and why no
-// more; a new folder that fits no room needs a row.
+// A room is a directory with everything below it. The table rooms lists what each can import, and why no
+// more; a new directory outside of all rooms needs a row.
 package importmap
 
 import (
@@ -23,111 +23,110 @@ const module = "github.com/fevalgraph/fevalgraph/"
 // room is a folder with everything below it, except folders with their own room.
 type room struct {
 	folder string
-	may    []string // rooms that its code may import
+	may    []string // rooms that its code can import
 	why    string   // shown when it imports another
 }
 
-// anyone may import these; they import nothing but the standard library and
-// golang.org/x/sys, and one another.
+// every room can import these; they import only the standard library, golang.org/x/sys, and one another.
 var anyone = []string{"internal/capped", "internal/certificates", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/retry", "internal/seccomp", "internal/subpath"}
 
 var rooms = []room{
-	{"cmd/fevalgraph", []string{"internal/cli", "compat", "eval/exit", "backend", "backend/kinds", "backend/worker/workerhost"}, "main hands over what the program is made of, and exits"},
+	{"cmd/fevalgraph", []string{"internal/cli", "compat", "eval/exit", "backend", "backend/kinds", "backend/worker/workerhost"}, "main hands over the program's parts, and exits"},
 	{"cmd/fevalgraph/fevalgraph-worker", []string{"backend", "backend/worker/workerhost", "backend/remote/remotehost", "backend/remote/wire"}, "it is small: what it links is sent to other machines and started for each command"},
 	{"internal/cli", []string{"eval", "eval/compare", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shards", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote/wire", "backend/remote/remotehost", "internal/lsp", "internal/mcp", "internal/otlp"}, "a command is flags, one call of eval, and a view"},
-	{"internal/cli/complete", []string{"eval", "event"}, "it says what words can be, whichever command has them"},
+	{"internal/cli/complete", []string{"eval", "event"}, "it describes valid words, for any command"},
 	{"internal/cli/describe", []string{"eval", "eval/generate", "eval/options", "eval/provenance", "eval/release", "eval/selection", "eval/shards", "eval/upkeep", "eval/user", "eval/validate", "view", "report", "report/text", "event", "lang", "lang/diag", "plan", "graph", "gen"}, "it puts into words what it was handed, and runs nothing"},
-	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
-	{"eval/generate", []string{"eval/exit", "eval/options", "eval/partition", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "it is beside evaluation, which does without"},
-	{"internal/otlp", []string{"event"}, "it sends what happened, whatever it means"},
+	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it sends prompts to models and writes files; it evaluates nothing, and evaluation does not know it"},
+	{"eval/generate", []string{"eval/exit", "eval/options", "eval/partition", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "evaluation does not need it"},
+	{"internal/otlp", []string{"event"}, "it sends events, without their meaning"},
 	{"internal/mcp", nil, "it answers by what commands print"},
-	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and places, and asks others what they mean"},
+	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and positions; others interpret them"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"eval/selection", "event", "graph", "lang", "plan", "report/text"}, "it divides cells and puts together what was done of them; it runs nothing"},
-	{"eval/exit", []string{"event", "graph"}, "it classifies errors, whoever made them"},
+	{"eval/exit", []string{"event", "graph"}, "it classifies errors of any origin"},
 	{"eval/kind", []string{"backend", "cache", "graph", "lang", "plan"}, "a kind of backend does not depend on the application"},
-	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "event", "lang", "lang/diag", "plan"}, "it says what a call may use, and does nothing with it"},
-	{"eval/upkeep", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/validate", "backend", "cache", "event", "lang", "lang/diag", "report/text"}, "it looks after what is left on a machine; it evaluates nothing"},
+	{"eval/options", []string{"eval/exit", "eval/kind", "eval/user", "backend", "cache", "event", "lang", "lang/diag", "plan"}, "it selects what a call can use, without using it"},
+	{"eval/upkeep", []string{"eval/exit", "eval/history", "eval/kind", "eval/options", "eval/partition", "eval/validate", "backend", "cache", "event", "lang", "lang/diag", "report/text"}, "it maintains leftovers on machines; it evaluates nothing"},
 	{"eval/selection", []string{"eval/exit", "graph", "lang", "plan", "report", "report/text", "verdict"}, "it knows words and results, and decides nothing"},
 	{"eval/history", []string{"eval/exit", "eval/partition", "eval/selection", "cache", "event", "graph", "plan", "report", "tasks", "verdict"}, "it reads what runs recorded"},
 	{"eval/causes", []string{"cache", "event", "graph", "plan", "report", "verdict"}, "it compares what runs recorded, and evaluates nothing"},
 	{"eval/provenance", []string{"cache", "cache/pack", "graph", "plan", "report", "tasks", "verdict"}, "it checks a file by what is in it, and knows neither a project nor whose keys count"},
-	{"eval/wake", nil, "it says when to look, and looks at nothing"},
-	{"eval/stores", []string{"eval/exit", "eval/options", "eval/user", "cache", "cache/remote", "reapi", "graph", "lang", "plan"}, "it opens stores, whatever nodes keep there"},
+	{"eval/wake", nil, "it reports when to look, and looks at nothing"},
+	{"eval/stores", []string{"eval/exit", "eval/options", "eval/user", "cache", "cache/remote", "reapi", "graph", "lang", "plan"}, "it opens stores with any content"},
 	{"eval/packs", []string{"eval/causes", "eval/exit", "eval/history", "eval/options", "eval/partition", "eval/shards", "cache", "cache/pack", "event", "report"}, "it packs what it is given, and decides nothing"},
 	{"eval/compare", []string{"eval/causes", "eval/exit", "eval/history", "eval/options", "eval/packs", "eval/selection", "eval/stores", "plan", "report", "report/text", "verdict"}, "it compares results, and evaluates nothing"},
 	{"eval/shell", []string{"eval/exit", "backend", "cache", "graph", "lang", "plan", "tasks"}, "it opens a workspace, and brings nothing up to date"},
 	{"eval/release", []string{"verdict"}, "it compares what it is handed, and knows neither a project nor nodes"},
 	{"eval/reads", []string{"eval/options", "eval/partition", "eval/wake", "cache", "lang"}, "it knows paths and their states, and not what rests on them"},
-	{"eval/user", []string{"eval/exit", "cache/remote"}, "what a person has does not depend on what a project is"},
+	{"eval/user", []string{"eval/exit", "cache/remote"}, "the user's data does not depend on a project"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "tasks", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
 	{"eval", []string{"eval/compare", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/pages", "eval/partition", "eval/provenance", "eval/reads", "eval/release", "eval/selection", "eval/shards", "eval/shell", "eval/stores", "eval/user", "eval/validate", "eval/wake", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
 	{"eval/pages", []string{"eval/causes", "eval/exit", "eval/history", "eval/selection", "cache", "event", "graph", "plan", "report", "report/draw", "report/page"}, "it gathers what runs recorded, and evaluates nothing"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
-	{"internal/frozen", nil, "it writes values down, whatever they mean"},
-	{"internal/atomicfile", nil, "it writes files, whatever is in them"},
-	{"internal/lockedfile", nil, "it locks files, whatever they stand for"},
-	{"internal/exhaustion", nil, "it knows errors of the system, whatever was tried"},
-	{"internal/certificates", nil, "it looks at files of the machine, whoever asks"},
+	{"internal/frozen", nil, "it encodes values, without their meaning"},
+	{"internal/atomicfile", nil, "it writes files with any content"},
+	{"internal/lockedfile", nil, "it locks any file"},
+	{"internal/exhaustion", nil, "it knows errors of the system, of any operation"},
+	{"internal/certificates", nil, "it looks at files of the machine, for any caller"},
 	{"internal/dockerfile", nil, "it reads Dockerfiles, and builds nothing"},
-	{"internal/lazyregexp", nil, "it compiles expressions, whatever they match"},
+	{"internal/lazyregexp", nil, "it compiles expressions for any text"},
 	{"internal/subpath", nil, "it relates paths, and reads no files"},
-	{"internal/procgroup", nil, "it sets up whatever command it is given"},
-	{"internal/seccomp", nil, "it denies system calls to whatever is started"},
-	{"internal/proof", nil, "it proves files, whatever is in them"},
-	{"internal/retry", nil, "it makes calls again, whatever they do"},
+	{"internal/procgroup", nil, "it sets up any command"},
+	{"internal/seccomp", nil, "it denies system calls to any program"},
+	{"internal/proof", nil, "it proves files with any content"},
+	{"internal/retry", nil, "it retries any call"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/testkit", []string{"cache", "reapi"}, "it is for tests of any room"},
 	{"lang", []string{"lang", "lang/diag"}, "the language knows neither nodes nor how anything runs or is shown"},
 	{"lang/diag", nil, "diagnostics are shown by rooms that know no HCL"},
 	{"plan", []string{"lang", "lang/diag", "tasks", "graph", "cache", "event", "backend", "verdict", "report"}, "it compiles the language into tasks and reads results back; it runs and shows nothing"},
 	{"graph", []string{"cache", "event"}, "the engine knows neither the language, nor pytest, nor backends"},
-	{"verdict", nil, "a verdict is data that tasks make and others read; nothing else is known of it here"},
-	{"compat/document", []string{"lang", "lang/diag"}, "it reads values, whatever they mean"},
-	{"compat/jsonfile", nil, "it reads values, whatever they mean"},
-	{"compat", []string{"compat", "compat/jsonfile", "compat/document", "compat/scbench/workspace", "compat/frontier/batch", "compat/frontier/rules", "plan", "lang", "lang/diag", "report", "report/text", "verdict", "cache", "internal/dockerfile"}, "what is particular to a benchmark lies upon plan"},
+	{"verdict", nil, "a verdict is data that tasks create and others read"},
+	{"compat/document", []string{"lang", "lang/diag"}, "it reads values, without their meaning"},
+	{"compat/jsonfile", nil, "it reads values, without their meaning"},
+	{"compat", []string{"compat", "compat/jsonfile", "compat/document", "compat/scbench/workspace", "compat/frontier/batch", "compat/frontier/rules", "plan", "lang", "lang/diag", "report", "report/text", "verdict", "cache", "internal/dockerfile"}, "code for one benchmark builds on plan"},
 	{"compat/scbench/workspace", nil, "they are names"},
-	{"compat/frontier/batch", nil, "it reads and writes files of batches, whoever judged"},
+	{"compat/frontier/batch", nil, "it reads and writes files of batches of any origin"},
 	{"compat/frontier/rules", nil, "rules read text"},
 	{"tasks", []string{"tasks", "graph", "backend", "verdict", "cache", "event", "compat/scbench/workspace"}, "a task knows values and digests, not HCL, and prints nothing"},
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
 	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
-	{"backend/local", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/local", []string{"backend", "backend/workspace", "cache"}, "backends know the interface, not each other"},
 	{"backend/docker", []string{"backend", "backend/worker", "backend/workspace", "cache", "eval/kind", "lang", "plan", "report/text", "internal/dockerfile"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp", []string{"backend", "eval/kind", "lang", "plan"}, "it hands submissions to a server that does all the rest"},
-	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},
-	{"backend/gojudge", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
-	{"backend/kinds", []string{"eval/kind", "lang", "plan", "backend", "backend/local", "backend/docker", "backend/gojudge", "backend/lightcp", "backend/skypilot", "backend/remote"}, "it is a list of kinds, and has those of backends that link no language"},
-	{"backend/worker", []string{"backend", "backend/facts", "cache"}, "backends know the interface and nothing of each other"},
-	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache"}, "it joins what a worker is made of"},
-	{"backend/facts", []string{"backend"}, "it keeps what machines said, whatever they are"},
+	{"backend/skypilot/api", nil, "it speaks to a server, with any program"},
+	{"backend/gojudge", []string{"backend", "backend/workspace", "cache"}, "backends know the interface, not each other"},
+	{"backend/kinds", []string{"eval/kind", "lang", "plan", "backend", "backend/local", "backend/docker", "backend/gojudge", "backend/lightcp", "backend/skypilot", "backend/remote"}, "it lists kinds, and contains those of backends that do not link the language"},
+	{"backend/worker", []string{"backend", "backend/facts", "cache"}, "backends know the interface, not each other"},
+	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache"}, "it joins the parts of a worker"},
+	{"backend/facts", []string{"backend"}, "it keeps facts about machines of any kind"},
 	{"backend/remote/parcel", []string{"cache"}, "it packs and unpacks files, wherever they go"},
-	{"backend/remote/wire", []string{"backend", "backend/facts", "backend/worker", "cache"}, "it is what two programs say to each other, whichever they are"},
-	{"backend/remote", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/remote/wire", "backend/worker", "cache", "eval/kind", "graph", "lang", "plan", "reapi"}, "it knows no kind of engine, and nothing of what its actions run on"},
-	{"backend/remote/remotehost", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/remote/wire", "backend/worker", "backend/workspace", "backend/local", "backend/gojudge", "cache"}, "it joins what an action is made of"},
+	{"backend/remote/wire", []string{"backend", "backend/facts", "backend/worker", "cache"}, "it is the protocol between any two programs"},
+	{"backend/remote", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/remote/wire", "backend/worker", "cache", "eval/kind", "graph", "lang", "plan", "reapi"}, "it knows neither kinds of engines nor the machines of actions"},
+	{"backend/remote/remotehost", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/remote/wire", "backend/worker", "backend/workspace", "backend/local", "backend/gojudge", "cache"}, "it joins the parts of an action"},
 	{"backend/skypilot", []string{"backend", "backend/facts", "backend/local", "backend/skypilot/api", "backend/worker", "backend/worker/workerhost", "cache", "eval/kind", "graph", "lang", "plan"}, "it launches clusters and knows no other kind, but for the session of this machine that an API server runs in"},
-	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface, not each other"},
 	{"backend/backendtest", []string{"backend", "cache", "internal/testkit"}, "the suite judges every backend alike"},
 	{"cache", []string{"cache"}, "it keeps bytes under keys and knows nothing of what they mean"},
-	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
+	{"reapi", []string{"cache"}, "it speaks to servers, with any data or action"},
 	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
-	{"event", nil, "whoever reads a run needs this room alone"},
+	{"event", nil, "readers of runs need only this room"},
 	{"report", []string{"report", "report/draw", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/page", []string{"event", "report", "report/draw", "report/text", "verdict"}, "it shows what it was handed, and reads no store"},
-	{"report/draw", []string{"report/text"}, "it draws shapes, whatever they stand for"},
-	{"report/text", nil, "it lays out text, whatever the text says"},
+	{"report/draw", []string{"report/text"}, "it draws shapes with any meaning"},
+	{"report/text", nil, "it lays out any text"},
 	{"view", []string{"event", "report", "report/text", "verdict", "lang/diag"}, "it shows what others decided"},
-	{"examples", nil, "they are files for people"},
-	{"docs", nil, "they are pages for people"},
+	{"examples", nil, "they are files for humans"},
+	{"docs", nil, "they are pages for humans"},
 	{"bench", nil, "it measures from outside"},
 	{"bench/remote", []string{"backend/remote/wire", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},
 }
 
-// libraries lists the rooms that may import a library, by the beginning of its
-// path. Those that are not listed may be used where they help.
+// libraries lists the rooms that can import a library, by the prefix of its path. All rooms can import unlisted
+// libraries.
 var libraries = []struct {
 	path  string
 	rooms []string
@@ -155,7 +154,7 @@ var libraries = []struct {
 	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/testkit"}},
 }
 
-// forTests are folders of packages that no code of the program may import.
+// forTests are directories of packages that the program's code must not import.
 var forTests = []string{"backend/fake", "backend/backendtest", "cache/cachetest", "cache/faulty", "cache/remote/remotetest", "bench/remote", "gen/modeltest", "internal/testkit"}
 
 // listed is a package as `go list` reports it.
@@ -288,7 +287,7 @@ func TestCheck(t *testing.T) {
 		{"graph", "context", ""},
 		{"graph", module + "tasks", "graph imports tasks, but of our own graph may import only [cache, event]: the engine knows neither the language, nor pytest, nor backends"},
 		{"graph", module + "lang", "graph imports lang, but"},
-		{"event", module + "cache", "event imports cache, but of our own event may import only []: whoever"},
+		{"event", module + "cache", "event imports cache, but of our own event may import only []: readers"},
 		{"tasks/pytest", module + "view", "tasks/pytest imports view, but of our own tasks may import only [tasks, graph,"},
 		{"tasks", module + "tasks/pytest", ""},
 		{"tasks/pytest", module + "backend/local", "tasks/pytest imports backend/local, but"},

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// layers are the lines of the block in ARCHITECTURE.md, the top one first: a name, and folders. A
-// folder stands for everything in it that no other layer lists.
+// layers are the lines of the block in ARCHITECTURE.md, top first: a name, and directories. A directory stands for
+// everything in it that no other layer lists.
 type layers [][]string
 
 // of returns the layer of a package, or -1.
@@ -28,7 +28,7 @@ func (l layers) of(folder string) int {
 	return found
 }
 
-// check returns a line for every package in no layer, and for every import that goes up.
+// check returns a line for every package without a layer, and for every import of a higher layer.
 func (l layers) check(packages []listed) (problems []string) {
 	for _, p := range packages {
 		from, ok := strings.CutPrefix(p.ImportPath, module)
@@ -63,7 +63,7 @@ func section(t *testing.T, heading string) string {
 	}
 	_, rest, found := strings.Cut(string(page), "\n## "+heading+"\n")
 	if !found {
-		t.Fatalf("ARCHITECTURE.md has no section %q", heading)
+		t.Fatalf("ARCHITECTURE.md: section %q not found", heading)
 	}
 	text, _, _ := strings.Cut(rest, "\n## ")
 	return text
@@ -88,7 +88,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestLayersCheck: an import that goes up, and a package without a layer, are found.
+// TestLayersCheck: imports of a higher layer and packages without a layer are found.
 func TestLayersCheck(t *testing.T) {
 	l := layers{{"eval"}, {"backend/docker"}, {"plan", "eval/kind"}, {"backend"}}
 	for _, try := range []struct{ from, imports, want string }{
@@ -134,7 +134,7 @@ func TestDependencies(t *testing.T) {
 		}
 	}
 	for name := range required {
-		t.Errorf("ARCHITECTURE.md has no reason for %s", name)
+		t.Errorf("ARCHITECTURE.md: reason for %s not found", name)
 	}
 }
 

@@ -138,7 +138,7 @@ func TestRetiredWords(t *testing.T) {
 	}
 }
 
-// report fails for the files that have a word and may not.
+// report fails for files that contain a word without permission.
 func (r retired) report(t *testing.T, where string, found map[string]int) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(found)) {
@@ -148,7 +148,7 @@ func (r retired) report(t *testing.T, where string, found map[string]int) {
 	}
 }
 
-// phrase matches words that stand one after the other, maybe on two lines.
+// phrase matches consecutive words, also across lines.
 func phrase(words string) *regexp.Regexp {
 	return regexp.MustCompile(`\b` + strings.ReplaceAll(regexp.QuoteMeta(words), " ", `\s+`) + `\b`)
 }
@@ -207,8 +207,7 @@ var texts = sync.OnceValues(func() (all []text, err error) {
 // inlineCode matches the code that a page quotes within a line.
 var inlineCode = regexp.MustCompile("`[^`\n]*`")
 
-// readPage leaves the blocks of a page out, and what it quotes: they are the words of
-// programs.
+// readPage omits blocks and quotes of a page, which contain output of programs.
 func readPage(path, content string) text {
 	var prose strings.Builder
 	inside := false
@@ -249,7 +248,7 @@ func readCode(path string, content []byte) text {
 	}
 }
 
-// wordsOf takes an identifier apart: giveBack and GIVE_BACK are " give back ".
+// wordsOf splits an identifier: giveBack and GIVE_BACK become " give back ".
 func wordsOf(identifier string) string {
 	var b strings.Builder
 	runes := []rune(identifier)
@@ -266,7 +265,7 @@ func wordsOf(identifier string) string {
 	return fmt.Sprintf(" %s ", b.String())
 }
 
-// TestRetiredWordsAreFound: the search finds what it is for, and nothing else.
+// TestRetiredWordsAreFound: the search finds retired words and no others.
 func TestRetiredWordsAreFound(t *testing.T) {
 	code := readCode("x.go", []byte("package x\n\n// It is\n// told.\nfunc (d *HTTPShelf) giveBack(shelfish, GIVE_BACK int) { _ = \"is told\" }\n"))
 	page := readPage("x.md", "It is told.\n\n```console\nis told\n```\n")

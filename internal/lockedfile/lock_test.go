@@ -39,8 +39,7 @@ func TestLock(t *testing.T) {
 	if l, err := Wait(ctx, path); l != nil || !errors.Is(err, enough) {
 		t.Errorf("waited for %v, %v", l, err)
 	}
-	// Who removes the file has no part in the lock; the next one does not wait for
-	// a file that has no name.
+	// A process that removes the file leaves the lock; the next one does not wait for a file without a name.
 	if runtime.GOOS != "windows" {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -66,7 +65,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// Two values with one path are what two processes have.
+// Two values with one path behave like two processes.
 func TestMutex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var a, b Mutex
@@ -85,7 +84,7 @@ func TestMutex(t *testing.T) {
 						}
 						alone.Add(-1)
 						if round%16 == 0 && i == 0 {
-							os.Remove(path) // by a user, say
+							os.Remove(path) // by the user, for example
 						}
 						return nil
 					})
@@ -93,7 +92,7 @@ func TestMutex(t *testing.T) {
 					err = m.Shared(func() error {
 						shared.Add(1)
 						if alone.Load() != 0 {
-							t.Error("shared beside an exclusive holder")
+							t.Error("shared next to an exclusive holder")
 						}
 						shared.Add(-1)
 						return nil
@@ -157,7 +156,7 @@ func TestKeys(t *testing.T) {
 // group's.
 func TestModeOfFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there are no modes")
+		t.Skip("this platform has no file modes")
 	}
 	for mode, want := range map[os.FileMode]os.FileMode{0o700: 0o600, 0o755: 0o600, 0o770: 0o660, 0o777: 0o600} {
 		dir := t.TempDir()

@@ -17,15 +17,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 )
 
-// hang is how long a test waits before it gives up.
+// hang is the time limit of a test.
 const hang = 2 * time.Minute
 
-// client is an editor of few abilities: it keeps texts by separate code and remembers what
-// the server publishes.
+// client is an editor with few capabilities: it applies edits with separate code and remembers published diagnostics.
 type client struct {
 	t     testing.TB
 	conn  *jsonrpc2.Conn
-	ended chan bool // what Serve returned
+	ended chan bool // result of Serve
 
 	mu        sync.Mutex
 	changed   *sync.Cond
@@ -44,7 +43,7 @@ func projectOptions(t testing.TB) eval.Options {
 	return eval.Options{Version: "0.1.0", Benchmarks: compat.Benchmarks(), Kinds: backends.All(), LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 }
 
-// dial starts a server and a client for it. Nothing is initialized.
+// dial starts a server and an uninitialized client.
 func dial(t testing.TB, o Options) *client {
 	t.Helper()
 	here, there := net.Pipe()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is typed in place of a line, with | at the place, and some of what is offered there.
+// The text typed instead of a line, with | at the cursor, and some expected proposals.
 func TestCompletion(t *testing.T) {
 	c, uri := openProject(t, kvstoreFiles())
 	c.diagnostics(uri) // of the whole text, whose values are offered in broken ones

@@ -11,12 +11,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// randomEdits is how many edits TestRandomEdits makes, over all examples.
+// randomEdits is the number of TestRandomEdits' edits, over all examples.
 var randomEdits = longtest.Size(400, 2000)
 
-// TestRandomEdits edits the examples at random places, in the middle of anything. After each
-// edit the server answers; every so often its diagnostics are those of validate on the text
-// that the client has, and what it formats and outlines is that text.
+// TestRandomEdits edits the examples at random positions, within anything. After each edit the server must respond; at
+// intervals its diagnostics must equal those of validate on the client's text, and it must format and outline that
+// text.
 func TestRandomEdits(t *testing.T) {
 	examples := exampleFiles(t)
 	each := randomEdits/len(examples) + 1
@@ -37,7 +37,7 @@ func TestRandomEdits(t *testing.T) {
 				if i%10 == 9 {
 					c.checkState(t, uri)
 				}
-				if i%50 == 49 { // begin again with what is right
+				if i%50 == 49 { // start again from the correct text
 					text := c.textOnDisk(uri)
 					c.edit(uri, Range{End: Position{Line: 1 << 20}}, text)
 				}
@@ -45,7 +45,7 @@ func TestRandomEdits(t *testing.T) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			for _, line := range c.logged {
-				t.Errorf("the server says %s", line)
+				t.Errorf("the server printed %s", line)
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func (c *client) randomText(random *rand.Rand, uri string) string {
 	return b.String()
 }
 
-// probe asks for everything at a random place. Ranges of answers lie in the text.
+// probe sends all requests for a random position. Ranges of answers must be within the text.
 func (c *client) probe(random *rand.Rand, uri string) {
 	c.t.Helper()
 	p := c.randomPosition(random, uri)
@@ -121,7 +121,7 @@ func (c *client) probe(random *rand.Rand, uri string) {
 	c.call("textDocument/inlayHint", map[string]any{"textDocument": of, "range": whole}, nil)
 	c.call("textDocument/codeAction", map[string]any{"textDocument": of, "range": whole}, nil)
 	var edit workspaceEdit
-	_ = c.ask("textDocument/rename", map[string]any{"textDocument": of, "position": p, "newName": "other"}, &edit) // may be refused
+	_ = c.ask("textDocument/rename", map[string]any{"textDocument": of, "position": p, "newName": "other"}, &edit) // can be rejected
 	for changed, edits := range edit.Changes {
 		for _, e := range edits {
 			if got := within(c.textOf(changed), e.Range); got != name {
@@ -131,7 +131,7 @@ func (c *client) probe(random *rand.Rand, uri string) {
 	}
 }
 
-// checkState holds what the server has against what the client has.
+// checkState compares the server's state with the client's.
 func (c *client) checkState(t *testing.T, uri string) {
 	t.Helper()
 	text := c.texts[uri]

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// exampleFiles returns the examples, copied beside each other, and their files of HCL.
+// exampleFiles returns the examples, copied next to each other, and their HCL files.
 func exampleFiles(t *testing.T) map[string][]string {
 	t.Helper()
 	mains, err := filepath.Glob("../../examples/*/fevalgraph.hcl")
@@ -35,8 +35,8 @@ func exampleFiles(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestExamples asks for everything at every place of every example: each feature of the server has a check here, but for verdicts
-// and failed tests, which take a run (testdata/script/cmd/lsp.txtar of cmd/fevalgraph).
+// TestExamples sends all requests for every position of every example: each feature of the server has a check here,
+// except verdicts and failed tests, which need a run (testdata/script/cmd/lsp.txtar of cmd/fevalgraph).
 func TestExamples(t *testing.T) {
 	for name, files := range exampleFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -122,14 +122,14 @@ func (c *client) checkOutline(t *testing.T, uri string) {
 	c.call("textDocument/codeLens", of, &lenses)
 	for _, l := range lenses {
 		if !strings.Contains("run explain", l.Command.Title) && !strings.Contains(l.Command.Title, "never judged") {
-			t.Errorf("a lens says %q of what was never run", l.Command.Title)
+			t.Errorf("a lens shows %q without a run", l.Command.Title)
 		}
 	}
 }
 
 var reference = regexp.MustCompile(`\b(var|local|problem|solution|task|suite|pool)\.([a-z_]\w*)|\b(backend)\.\w+\.(\w+)`)
 
-// checkEverywhere asks about places all over a text, and renames what references name.
+// checkEverywhere sends requests for positions all over a text, and renames referenced names.
 func (c *client) checkEverywhere(t *testing.T, uri string) {
 	t.Helper()
 	text := c.texts[uri]
@@ -147,7 +147,7 @@ func (c *client) checkEverywhere(t *testing.T, uri string) {
 		}
 		var to location
 		c.call("textDocument/definition", c.at(uri, p), &to)
-		if to.URI == "" { // what exists without being written, or a value with such a name
+		if to.URI == "" { // an implicit object, or a value with such a name
 			continue
 		}
 		if got := within(c.textOf(to.URI), to.Range); got != name {
@@ -159,7 +159,7 @@ func (c *client) checkEverywhere(t *testing.T, uri string) {
 
 var attribute = regexp.MustCompile(`(?m)^ +([a-z_]{5,}) +=`)
 
-// checkFixes misspells each attribute: where the server sees that, it mends it.
+// checkFixes misspells each attribute: if the server reports that, it must offer a fix.
 func (c *client) checkFixes(t *testing.T, uri string) {
 	t.Helper()
 	right, seen := c.texts[uri], 0
@@ -176,7 +176,7 @@ func (c *client) checkFixes(t *testing.T, uri string) {
 			var actions []codeAction
 			c.call("textDocument/codeAction", map[string]any{"textDocument": map[string]any{"uri": uri}, "range": f.Range}, &actions)
 			if len(actions) != 1 || applied(c.texts[uri], actions[0].Edit.Changes[uri]) != right {
-				t.Errorf("%q is not mended by %+v", f.Message, actions)
+				t.Errorf("%q is not fixed by %+v", f.Message, actions)
 			}
 		}
 		c.edit(uri, whole, right)

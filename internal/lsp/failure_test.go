@@ -26,7 +26,7 @@ func TestDefinitionOf(t *testing.T) {
 	}
 }
 
-// Paths of a report stay below the directory of the tests.
+// Paths in a report stay below the directory of the tests.
 func TestTestFile(t *testing.T) {
 	of := &lang.Pytest{Root: filepath.FromSlash("/p/tests"), Directory: "tests"}
 	for name, want := range map[string]string{

@@ -96,7 +96,7 @@ func TestHover(t *testing.T) {
 			}
 		}
 		if test.never != "" && strings.Contains(got.Contents.Value, test.never) {
-			t.Errorf("hover on %q says %q", test.at, test.never)
+			t.Errorf("hover on %q shows %q", test.at, test.never)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestReferencesAndHints(t *testing.T) {
 	}
 }
 
-// A misspelt name is mended by the edit that the server offers for it.
+// The server offers an edit that fixes a misspelt name.
 func TestQuickFixes(t *testing.T) {
 	for _, wrong := range []struct{ is, was string }{
 		{"problem.kb", "problem.kv"}, {"timeuot  = local", "timeout  = local"}, {"pytset {", "pytest {"}, {"local.wantd", "local.wanted"}, {"backend \"locl\"", "backend \"local\""},
@@ -170,7 +170,7 @@ func TestQuickFixes(t *testing.T) {
 		c.edit(uri, Range{End: Position{Line: 1 << 20}}, strings.Replace(kvstore, wrong.was, wrong.is, 1))
 		found := c.diagnostics(uri)
 		if len(found) == 0 {
-			t.Errorf("%q is no mistake", wrong.is)
+			t.Errorf("%q is not an error", wrong.is)
 			continue
 		}
 		var actions []codeAction

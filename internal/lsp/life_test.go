@@ -60,7 +60,7 @@ func TestUnorderlyEnds(t *testing.T) {
 	}
 }
 
-// A bug costs an answer, and nothing else.
+// A panic fails only its request.
 func TestPanic(t *testing.T) {
 	const method = "test/panic"
 	requests[method] = func(context.Context, *server, *snapshot, json.RawMessage) (any, error) { panic("oops") }

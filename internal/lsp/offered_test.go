@@ -24,8 +24,8 @@ type setting struct {
 	block   int       // line of the block at the top that it is in
 }
 
-// settingsOf finds the attributes of a text by HCL's own parser, and calls blocks with the
-// place of each block's type.
+// settingsOf finds the attributes of a text with HCL's own parser, and calls blocks with the position of each block's
+// type.
 func (c *client) settingsOf(uri string, blocks func(*lang.BlockSchema, hcl.Range)) (all []setting) {
 	c.t.Helper()
 	file, problems := hclsyntax.ParseConfig([]byte(c.texts[uri]), "", hcl.InitialPos)
@@ -67,7 +67,7 @@ func (c *client) settingsOf(uri string, blocks func(*lang.BlockSchema, hcl.Range
 	return all
 }
 
-// offers reports what is offered at a byte of a text, of which more than that is not typed yet.
+// offers returns the completions at an offset of a text whose remainder is not typed yet.
 func (c *client) offers(uri string, at int) (labels []string) {
 	c.t.Helper()
 	var items []completionItem
@@ -78,8 +78,8 @@ func (c *client) offers(uri string, at int) (labels []string) {
 	return labels
 }
 
-// checkCompletion looks whether what an example has is offered where it has it: its attributes
-// and blocks after two letters, values, names of files, and references.
+// checkCompletion checks that the text of an example is offered at its position: attributes and blocks after two
+// letters, values, names of files, and references.
 func (c *client) checkCompletion(t *testing.T, uri string) {
 	t.Helper()
 	right := c.texts[uri]

@@ -25,7 +25,7 @@ func TestPositions(t *testing.T) {
 			t.Fatalf("%q has %d lines, want %d", text, len(l.starts), len(starts))
 		}
 		unit := 0
-		for at, r := range text { // every place between characters, there and back
+		for at, r := range text { // every position between characters, in both directions
 			p := l.position(at)
 			if want := starts[p.Line] + p.Character; want != unit {
 				t.Fatalf("byte %d of %q is unit %d, want %d", at, text, want, unit)
@@ -49,7 +49,7 @@ func TestPositionsOutside(t *testing.T) {
 	}{
 		{Position{0, 2}, 1}, // between the halves of a character
 		{Position{0, 3}, 5},
-		{Position{0, 99}, 6}, // behind the end, before \r\n
+		{Position{0, 99}, 6}, // after the end, before \r\n
 		{Position{1, 99}, 9},
 		{Position{7, 0}, 9},
 	} {
@@ -58,7 +58,7 @@ func TestPositionsOutside(t *testing.T) {
 		}
 	}
 	if got := newLines([]byte("a\xff\xffb")).position(3); got != (Position{0, 3}) {
-		t.Errorf("bytes that are no text count as %+v", got)
+		t.Errorf("invalid bytes count as %+v", got)
 	}
 }
 

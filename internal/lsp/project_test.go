@@ -39,7 +39,7 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-// Texts that are no file of a project have what texts alone can have.
+// Texts outside a project have the features that need only the text.
 func TestOtherTexts(t *testing.T) {
 	c := start(t, "{}")
 	uri := "untitled:Untitled-1"
@@ -72,14 +72,14 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Files of HCL that belong to no project have no diagnostics: they are of other programs.
+// HCL files outside a project have no diagnostics, since they belong to other programs.
 func TestForeignFiles(t *testing.T) {
 	dir := writeProject(t, map[string]string{"main.tf.hcl": "resource {}\n", "own.feval.hcl": "nonsense {}\n"})
 	c := start(t, "{}")
 	foreign := c.open(filepath.Join(dir, "main.tf.hcl"))
 	own := c.open(filepath.Join(dir, "own.feval.hcl"))
 	if found := c.diagnostics(own); len(found) == 0 {
-		t.Error("a file that is named as part of a configuration has no diagnostics")
+		t.Error("a file of a configuration has no diagnostics")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// What others write is seen, such as a file that was missing.
+// Changes of files on disk are noticed, such as a missing file that appears.
 func TestWatchedFiles(t *testing.T) {
 	files := kvstoreFiles()
 	delete(files, "solutions/large/main.py")

@@ -98,8 +98,8 @@ func (c *client) checkHints(t *testing.T, uri string) {
 	}
 }
 
-// checkReferences looks whether each reference of an example is found from itself, and what it
-// refers to among the symbols of the workspace.
+// checkReferences checks that each reference of an example finds itself, and that its target is a symbol of the
+// workspace.
 func (c *client) checkReferences(t *testing.T, uri string) {
 	t.Helper()
 	right := c.texts[uri]
@@ -121,7 +121,7 @@ func (c *client) checkReferences(t *testing.T, uri string) {
 		var symbols []workspaceSymbol
 		c.call("workspace/symbol", map[string]any{"query": name}, &symbols)
 		if !slices.ContainsFunc(symbols, func(s workspaceSymbol) bool { return s.Location == to }) {
-			t.Errorf("%s is no symbol of the workspace: %+v", name, symbols)
+			t.Errorf("%s is not a symbol of the workspace: %+v", name, symbols)
 		}
 	}
 }

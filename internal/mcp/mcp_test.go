@@ -43,7 +43,7 @@ func TestServe(t *testing.T) {
 	}
 	for _, tool := range list.Tools {
 		if !tool.Annotations.ReadOnlyHint {
-			t.Errorf("%s may write", tool.Name)
+			t.Errorf("%s can write", tool.Name)
 		}
 	}
 	for _, try := range []struct {
@@ -76,7 +76,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// An agent that asks, closes the input and reads gets its answers.
+// An agent that sends requests, closes the input and reads gets its answers.
 func TestInputEnds(t *testing.T) {
 	asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

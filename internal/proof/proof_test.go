@@ -63,7 +63,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestPlaceOnce tests that a directory is one place by each of its names, also before it exists.
+// TestPlaceOnce tests that all names of a directory are one place, also before it exists.
 func TestPlaceOnce(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink(dir, filepath.Join(dir, "link")); err != nil {
@@ -86,7 +86,7 @@ func TestPlaceOnce(t *testing.T) {
 	}
 }
 
-// TestReadHuge tests that a file which nothing proves is not read, whatever its size.
+// TestReadHuge tests that an unproven file of any size is not read.
 func TestReadHuge(t *testing.T) {
 	p, path := At(key(t, "k"), "/state", nil), filepath.Join(t.TempDir(), "f")
 	for name, head := range map[string][]byte{

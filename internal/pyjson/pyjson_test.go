@@ -31,7 +31,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// What Python 3 prints for repr(f).
+// Output of Python 3 for repr(f).
 func TestFloat(t *testing.T) {
 	for _, c := range []struct {
 		f    float64
@@ -50,7 +50,7 @@ func TestFloat(t *testing.T) {
 func FuzzQuote(f *testing.F) {
 	f.Add([]byte(`{"a": NaN, "b\"": "-Infinity"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		// What is JSON already stays what it is.
+		// Valid JSON is unchanged.
 		var before, after any
 		if json.Unmarshal(text, &before) != nil {
 			return

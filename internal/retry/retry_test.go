@@ -12,7 +12,7 @@ var errAway = errors.New("away")
 
 func always(error) bool { return true }
 
-// Half of each pause is random: limits are ones that every pause keeps or passes.
+// Half of each pause is random: every pause is above the lower limit and below the upper one.
 func TestPatience(t *testing.T) {
 	for name, test := range map[string]struct {
 		p           Patience

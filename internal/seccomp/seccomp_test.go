@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// decide runs a filter over a system call, and returns what the kernel would do.
+// decide runs a filter on a system call, and returns the kernel's action.
 func decide(t *testing.T, f Filter, arch uint32, number uintptr, arguments ...uint64) uint32 {
 	t.Helper()
 	var raw []bpf.RawInstruction

@@ -20,7 +20,7 @@ func TestList(t *testing.T) {
 		want   string
 	}{
 		{"empty", nil, false, ""},
-		{"a warning is no error", List{warning}, false, ""},
+		{"a warning counts as no error", List{warning}, false, ""},
 		{"without a location", List{plain}, true, "Bad value"},
 		{"with a location and a detail", List{placed}, true, "a.hcl:3,7: Bad value: want a number."},
 		{"warnings are not counted", List{warning, plain, warning}, true, "Bad value"},

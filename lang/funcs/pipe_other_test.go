@@ -6,5 +6,5 @@ import "testing"
 
 func makePipe(t *testing.T, _ string) {
 	t.Helper()
-	t.Skip("there are no named pipes in directories")
+	t.Skip("this platform has no named pipes in directories")
 }

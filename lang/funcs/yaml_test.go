@@ -41,7 +41,7 @@ func TestYAMLSize(t *testing.T) {
 		}
 	}
 	if err := CheckYAML("l:\n" + strings.Repeat("- [1, 2, 3]\n", 60_000)); err != nil {
-		t.Errorf("what is written out is no matter of aliases: %v", err)
+		t.Errorf("text without aliases is rejected: %v", err)
 	}
 	if v, err := yamlDecodeFunc.Call([]cty.Value{cty.UnknownVal(cty.String)}); err != nil || v.IsKnown() {
 		t.Errorf("of an unknown text: %#v, %v", v, err)

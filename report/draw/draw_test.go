@@ -42,7 +42,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Text on every shade can be read, as WCAG 2 asks for.
+// Text on every shade has the contrast that WCAG 2 requires.
 func TestShadesAreReadable(t *testing.T) {
 	for _, pair := range [][2]string{{"#ffffff", "#000000"}, {"#000000", "#ffffff"}, {"#767676", "#000000"}, {"#0a4580", "#ffffff"}} {
 		if got := readable(pair[0]); got != pair[1] {
@@ -54,7 +54,7 @@ func TestShadesAreReadable(t *testing.T) {
 	}
 }
 
-// A file is well-formed XML of nothing but shapes, whatever its texts are.
+// A file is well-formed XML with only shapes, for any text.
 func TestSVGIsInert(t *testing.T) {
 	f := Figure{Name: "f", Title: hostile, Note: strings.Repeat(hostile+" ", 30), Columns: []string{"a", hostile}, Rows: [][]string{{"=1+1", "2"}},
 		Plot: func(width float64) *Drawing {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A flow has a box for each node in its column, whatever names have, and edges that lead to the right.
+// A flow has a box for each node in its column, for any names, and edges that lead to the right.
 func TestFlow(t *testing.T) {
 	boxes := []Box{{Name: "a", Note: "done", Role: "good", Title: hostile}, {Name: hostile, Column: 2}, {Name: strings.Repeat("ü", 60) + "\x01", Column: 2}}
 	d := Flow(boxes, [][2]int{{0, 1}, {0, 2}})

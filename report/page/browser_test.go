@@ -58,7 +58,7 @@ func TestRebuilt(t *testing.T) {
 	}
 }
 
-// TestSharedInPage: what the page does itself it does as the program does.
+// TestSharedInPage: the page computes the same results as the program.
 func TestSharedInPage(t *testing.T) {
 	test := filepath.Join(t.TempDir(), "shared.mjs")
 	if out, err := exec.Command(esbuild(t), "web/test/shared.ts", "--bundle", "--platform=node", "--format=esm", "--log-level=warning", "--outfile="+test).CombinedOutput(); err != nil {
@@ -89,7 +89,7 @@ func browse(t *testing.T, what, file string) {
 	}
 }
 
-// TestHostileInBrowser shows a page of which every text is hostile, with lines of 10 MB.
+// TestHostileInBrowser shows a page with only hostile texts, including lines of 10 MB.
 func TestHostileInBrowser(t *testing.T) {
 	chromium(t)
 	p := sample(4)
@@ -143,7 +143,7 @@ func TestReleaseInBrowser(t *testing.T) {
 	browse(t, "release", w.File)
 }
 
-// TestLargeInBrowser shows 100,000 cells. Its figures are for a quiet machine.
+// TestLargeInBrowser shows 100,000 cells. Its figures assume a quiet machine.
 func TestLargeInBrowser(t *testing.T) {
 	chromium(t)
 	const problems, solutions, checkpoints = 200, 500, 3

@@ -45,7 +45,7 @@ func TestFigures(t *testing.T) {
 	}
 	for _, kind := range []string{"leaderboard", "pairs", "checkpoints", "matrix", "spread", "tradeoff", "history", "durations"} {
 		if !kinds[kind] {
-			t.Errorf("there is no figure %s", kind)
+			t.Errorf("figure %s not found", kind)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestOneFile(t *testing.T) {
 		t.Errorf("%d cells, %+v", got, x)
 	}
 	if x.Cells.Problem.Values[0] != "p0"+hostile {
-		t.Errorf("names are what they are: %q", x.Cells.Problem.Values[0])
+		t.Errorf("names are changed: %q", x.Cells.Problem.Values[0])
 	}
 	var all []details
 	if err := json.Unmarshal(pieces[x.Chunks[0].ID], &all); err != nil || len(all) != 4 {
@@ -122,8 +122,7 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// What comes from elsewhere is nowhere in the document but in its data and, as text, in
-// its title.
+// The document contains untrusted text only in its data and, as text, in its title.
 func TestNothingIsMarkup(t *testing.T) {
 	_, document, _ := written(t, sample(4), "out.html")
 	rest := strings.ReplaceAll(strings.ReplaceAll(document, program, ""), style, "")
@@ -141,12 +140,12 @@ func TestNothingIsMarkup(t *testing.T) {
 	}
 }
 
-// The policy allows what is in the document, by its hash, and nothing from elsewhere.
+// The policy allows only scripts and styles in the document, by their hashes.
 func TestPolicy(t *testing.T) {
 	_, document, _ := written(t, sample(1), "out.html")
 	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(document)
 	if policy == nil {
-		t.Fatal("there is no policy")
+		t.Fatal("policy not found")
 	}
 	if strings.Index(document, policy[0]) > strings.Index(document, "<style>") || strings.Contains(policy[1], "unsafe") || strings.Contains(policy[1], "http") {
 		t.Errorf("%s", policy[1])
@@ -171,7 +170,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// random returns text that does not compress, of so many bytes.
+// random returns incompressible text of a number of bytes.
 func random(seed, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {

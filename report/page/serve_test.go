@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// source is one of tests, whose run is in a state directory.
+// source is a test source with the run in a state directory.
 type source struct {
 	state event.Records
 
@@ -210,7 +210,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A node that is done again counts once, and attempts that broke are no longer running.
+// A node that runs again counts once, and broken attempts are no longer running.
 func TestLive(t *testing.T) {
 	l := newLive("run1")
 	for _, e := range []event.Event{

@@ -129,6 +129,6 @@ func TestShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s is not what the program answers; see what changed with -update", golden)
+		t.Errorf("%s is out of date; see the changes with -update", golden)
 	}
 }

@@ -100,7 +100,7 @@ done
 	}
 }
 
-// Whatever a table has, it fits, and numbers are whole.
+// Any table fits, and its numbers are complete.
 func TestGridFitsNames(t *testing.T) {
 	p := NewPalette(true)
 	g := Grid{Header: []string{"problem", "solution", "n", "note"}, Right: []int{2}, Rows: [][]string{
@@ -166,7 +166,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Spare columns and the ones that a caller removes go in any combination, at any width.
+// Spare columns and those that a caller removes disappear in any combination, at any width.
 func TestSpareColumns(t *testing.T) {
 	wide := strings.Repeat("w", 20)
 	for without := range 16 {

@@ -84,7 +84,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Whatever comes in, a line is one line, moves no cursor, is UTF-8 and fits.
+// Any text becomes one line of valid UTF-8 that moves no cursor and fits.
 func FuzzLine(f *testing.F) {
 	f.Add("plain", 3)
 	f.Add("\x1b[2J\u202e\xff日本\r\n", 7)

@@ -132,23 +132,23 @@ func TestEndings(t *testing.T) {
 		{"zero", "echo 0", command.Run{}, safe, verdict.Judged, 0, ""},
 		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, verdict.NoScore, -1, "the program failed (exit code 3), so that the score it left does not count"},
 		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.NoScore, -1, "the program failed (killed), so that the score it left does not count"},
-		{"a score and a bad end that may be", "echo 12; exit 3", command.Run{}, anyExit, verdict.Judged, 12, ""},
-		{"a score and a signal that may be", "echo 12; kill -KILL $$", command.Run{}, anyExit, verdict.Judged, 12, ""},
+		{"a score and an allowed bad end", "echo 12; exit 3", command.Run{}, anyExit, verdict.Judged, 12, ""},
+		{"a score and an allowed signal", "echo 12; kill -KILL $$", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"code rewritten", "echo 12; echo '#' >>grade.sh", command.Run{}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
 		{"code rewritten, and a limit", "rm grade.sh; mkdir grade.sh; sleep 60", command.Run{Timeout: 2 * time.Second}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
 		{"code rewritten by set-up", "echo 12", command.Run{Setup: []session.Step{{Line: "echo '\n#' >>grade.sh", Directory: "problem"}}}, safe, verdict.Judged, 12, ""},
 		{"data rewritten", "echo 12 >plain; cat plain", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, verdict.Judged, 12, ""},
-		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, verdict.Judged, 99, ""},
+		{"stderr counts, too", "echo 12; echo 99 >&2", command.Run{}, frontier, verdict.Judged, 99, ""},
 		{"no score", "echo 'ValueError: boom' >&2; exit 1", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (exit code 1): ValueError: boom"},
 		{"nothing", "exit 0", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout"},
-		{"nothing, as Frontier-CS", "exit 0", command.Run{}, frontier, verdict.NoScore, -1, "Could not parse score from output"},
+		{"no output, as Frontier-CS", "exit 0", command.Run{}, frontier, verdict.NoScore, -1, "Could not parse score from output"},
 		{"a signal", "kill -SEGV $$", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
 		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which counts as none"},
 		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, verdict.NoScore, -1, "absent.sh"},
 		{"124", "echo 12; exit 124", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 reports that its own time limit was over"},
-		{"set-up says no", "echo 12", command.Run{Setup: []session.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
+		{"set-up fails", "echo 12", command.Run{Setup: []session.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
 			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},
 		{"set-up takes too long", "echo 12", command.Run{Setup: []session.Step{{Line: "sleep 600", Directory: "."}}, SetupTimeout: 100 * time.Millisecond}, safe, verdict.NoScore, -1,
 			`the limit of 100ms on set-up ended "sleep 600"`},
@@ -178,8 +178,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A score that was printed does not count once the limit is over, and what the
-// program started ends with it.
+// A score that was printed after the time limit does not count, and processes that the program started end with it.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	alive := filepath.Join(t.TempDir(), "alive")
@@ -208,8 +207,7 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// What the problem lacks is the problem's to mend, what the machine lacks the
-// machine's.
+// Errors in the problem are the user's, errors on the machine the machine's.
 func TestNotStarted(t *testing.T) {
 	for program, want := range map[string]event.State{"./absent.sh": event.Failed, "./plain": event.Failed, "no-such-program-at-all": event.Broken} {
 		got := judge(t, "", command.Run{Argv: []string{program}}, score.Rule{From: score.Stdout})
@@ -223,7 +221,7 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// A secret is in no output, whichever stream it was printed on.
+// No output contains a secret, on any stream.
 func TestSecret(t *testing.T) {
 	got := judge(t, "echo $KEY 1; echo $KEY >&2; exit 1", command.Run{Env: session.Environment{{Name: "KEY", Value: "hush-hush", Secret: "key"}}}, score.Rule{From: score.Stdout})
 	if strings.Contains(got.log+got.message, "hush") || !strings.Contains(got.log, "\n") {

@@ -18,8 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// What tar packs is made by the command, or by who came before it: nothing of it leaves the
-// output.
+// The command, or programs before it, create the tree that tar packs: no entry escapes from the output.
 func TestUnpackedArchives(t *testing.T) {
 	type entry struct {
 		name, link string
@@ -95,7 +94,7 @@ func TestUnpackedArchives(t *testing.T) {
 	}
 }
 
-// What no tree can have is left out of an answer, and reported.
+// Files that a tree cannot contain are omitted from an answer, and reported.
 func TestOmitted(t *testing.T) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -186,7 +185,7 @@ func (s shell) Collect(_ context.Context, name string) (io.ReadCloser, error) {
 // TestSocketInOutput tests that a socket, which tar leaves out, is an error, and not a file less.
 func TestSocketInOutput(t *testing.T) {
 	if _, err := exec.LookPath("tar"); err != nil {
-		t.Skip("there is no tar")
+		t.Skip("tar not found")
 	}
 	s, err := shell{dir: t.TempDir()}, error(nil)
 	if err = os.MkdirAll(filepath.Join(s.dir, "out"), 0o755); err == nil {

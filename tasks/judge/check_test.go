@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// full is a sandbox whose directories have no room.
+// full is a sandbox whose directories are full.
 type full struct{ backend.Sandbox }
 
 func (full) Run(context.Context, ...backend.Program) ([]backend.Ending, error) {

@@ -54,7 +54,7 @@ func TestPatient(t *testing.T) {
 		{"the machine got time to spare", [][]backend.Ending{{late(100*time.Millisecond, true)}, {later(800*time.Millisecond, false)}}, 2, backend.ClockLimit, clock},
 		{"talks, and was held up", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {done, {Status: backend.Exited}}}, 2, backend.Exited, done.Clock},
 		{"does not talk", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {later(3*time.Millisecond, true), {Status: backend.Exited}}}, 2, backend.ClockLimit, clock},
-		{"talks to one that hangs", [][]backend.Ending{{late(time.Millisecond, true), late(time.Millisecond, true)}, {later(3*time.Millisecond, true), later(time.Millisecond, true)}}, 2, backend.ClockLimit, clock},
+		{"talks to a hanging one", [][]backend.Ending{{late(time.Millisecond, true), late(time.Millisecond, true)}, {later(3*time.Millisecond, true), later(time.Millisecond, true)}}, 2, backend.ClockLimit, clock},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			box := &scripted{ends: try.ends}
@@ -108,7 +108,7 @@ func TestSettled(t *testing.T) {
 		s := &scripted{ends: try.ends}
 		d, _, err := gxx(t.Context(), &Box{Sandbox: s}, nil, "main.cpp", nil, backend.Limits{Clock: 2 * time.Second})
 		if err != nil || d.OK || d.Text != try.text || len(s.asked) != try.asked {
-			t.Errorf("%s: %+v, %v; asked %d times", try.name, d, err, len(s.asked))
+			t.Errorf("%s: %+v, %v; %d queries", try.name, d, err, len(s.asked))
 		}
 	}
 }

@@ -24,32 +24,32 @@ func TestJudged(t *testing.T) {
 		{"silent and content", exited(0), "", Accepted, 1, 1},
 		{"accepted, in part", exited(0), "ok Ratio: 0.5", Points, 0.5, 0.5},
 		{"wrong", exited(1), "wrong answer 1st numbers differ", WrongAnswer, 0, 0},
-		{"wrong, whatever it quotes", exited(1), "wrong answer expected 5, found 'Ratio: 1.0 RatioUnbounded: 9'", WrongAnswer, 0, 0},
-		{"wrong form, whatever it quotes", exited(2), "Ratio: 1.0", PresentationError, 0, 0},
+		{"wrong, despite a quoted ratio", exited(1), "wrong answer expected 5, found 'Ratio: 1.0 RatioUnbounded: 9'", WrongAnswer, 0, 0},
+		{"wrong form, despite a quoted ratio", exited(2), "Ratio: 1.0", PresentationError, 0, 0},
 		{"a quoted ratio before its own", exited(7), "points 0.00 bad line 'Ratio: 1.0, RatioUnbounded: 1e6'. Ratio: 0.0000, RatioUnbounded: 0.5000", Points, 0, 0.5},
 		{"a quoted ratio after its own", exited(7), "points 0.25 Ratio: 0.2500, RatioUnbounded: 0.5000. Found 'Ratio: 1.0, RatioUnbounded: 1e6'", Points, 0.25, 0.5},
-		{"a quoted ratio and none of its own", exited(7), "points 0.25 found 'Ratio: 1.0'", Points, 0.25, 0.25},
+		{"only a quoted ratio", exited(7), "points 0.25 found 'Ratio: 1.0'", Points, 0.25, 0.25},
 		{"a quoted ratio without testlib", exited(7), "found 'Ratio: 1.0'. Ratio: 0.5", Points, 0.5, 0.5},
 		{"accepted in part, with a quoted ratio", exited(0), "ok 'Ratio: 1.0' Ratio: 0.5", Points, 0.5, 0.5},
-		{"a quoted ratio that is no number", exited(7), "points 0.25 found 'Ratio: nan'. Ratio: 0.2500", Points, 0.25, 0.25},
+		{"a quoted ratio that is not a number", exited(7), "points 0.25 found 'Ratio: nan'. Ratio: 0.2500", Points, 0.25, 0.25},
 		{"a quoted ratio below its own", exited(7), "points 0.25 found 'Ratio: 0.0, RatioUnbounded: 1e6'. Ratio: 0.2500, RatioUnbounded: 0.5000", Points, 0, 0.5},
 		{"a quoted unbounded ratio", exited(0), "ok found 'RatioUnbounded: 1e6'", Accepted, 1, 1},
 		{"a quoted unbounded ratio after a ratio", exited(7), "points 0.25 Ratio: 0.2500. Found 'RatioUnbounded: 1e6'", Points, 0.25, 0.25},
 		{"a quoted unbounded ratio after points", exited(7), "points 0.25 found 'RatioUnbounded: 1e6'", Points, 0.25, 0.25},
-		{"a quoted pair, and no unbounded ratio of its own", exited(7), "points 0.25 found 'Ratio: 0.2500, RatioUnbounded: 1e6'. Ratio: 0.2500", Points, 0.25, 0.25},
+		{"a quoted pair, without an own unbounded ratio", exited(7), "points 0.25 found 'Ratio: 0.2500, RatioUnbounded: 1e6'. Ratio: 0.2500", Points, 0.25, 0.25},
 		{"quoted points", exited(7), "points 1 is no number. Ratio: 0.25", Points, 0.25, 0.25},
 		{"quoted points with a quoted ratio", exited(7), "points 1 Ratio: 1.0, RatioUnbounded: 9 is no number. Ratio: 0.25", Points, 0.25, 0.25},
-		{"quoted points that are no ratio", exited(7), "points 50 is no number. Ratio: 0.25", Points, 0.25, 0.25},
-		{"quoted points that are no number", exited(7), "points nan is no number. Ratio: 0.25", Points, 0.25, 0.25},
+		{"quoted points that are not a ratio", exited(7), "points 50 is no number. Ratio: 0.25", Points, 0.25, 0.25},
+		{"quoted points that are not a number", exited(7), "points nan is no number. Ratio: 0.25", Points, 0.25, 0.25},
 		{"a remark between the ratios", exited(7), "points 0.25 Ratio: 0.2500 (base=0.1). RatioUnbounded: 1.5", Points, 0.25, 1.5},
 		{"ratios in lines", exited(7), "Ratio: 0.25\nRatioUnbounded: 1.5\n3 of 6", Points, 0.25, 1.5},
 		{"points and an unbounded ratio", exited(7), "points 0.25 RatioUnbounded: 1.5", Points, 0.25, 1.5},
 		{"rounded", exited(7), "points 0.6666666667 Ratio: 0.667", Points, 0.667, 0.667},
-		{"points that are no number", exited(7), "points nan Ratio: nan", CheckerFailed, 0, 0},
+		{"points that are not a number", exited(7), "points nan Ratio: nan", CheckerFailed, 0, 0},
 		{"wrong form", exited(2), "", PresentationError, 0, 0},
 		{"dirt", exited(4), "", PresentationError, 0, 0},
 		{"end of file", exited(8), "", PresentationError, 0, 0},
-		{"points as testlib says them", exited(7), "points 0.33 near", Points, 0.33, 0.33},
+		{"points in testlib's format", exited(7), "points 0.33 near", Points, 0.33, 0.33},
 		{"points and a ratio", exited(7), "points 0.33333333 Ratio: 0.3333, RatioUnbounded: 1.2500", Points, 0.3333, 1.25},
 		{"all points", exited(7), "points 1 Ratio: 1.0000", Accepted, 1, 1},
 		{"no points", exited(7), "points 0 Ratio: 0.0000", Points, 0, 0},
@@ -66,13 +66,13 @@ func TestJudged(t *testing.T) {
 		{"full marks with a decimal comma", exited(0), "ok Ratio: 1,0", CheckerFailed, 0, 0},
 		{"points with a decimal comma", exited(7), "points 0,5 near", CheckerFailed, 0, 0},
 		{"a comma after the ratio", exited(7), "Ratio: 0.5, 3 of 6", Points, 0.5, 0.5},
-		{"none of testlib's _pc", exited(0), "partially correct (0) half", "", none, none},
+		{"without testlib's _pc", exited(0), "partially correct (0) half", "", none, none},
 		{"some of testlib's _pc", exited(7), "partially correct (7) half", "", none, none},
 		{"what quotes testlib's _pc", exited(1), "wrong answer 'partially correct (7)'", WrongAnswer, 0, 0},
 		{"points without any", exited(7), "well done", "", none, none},
 		{"points out of a hundred", exited(7), "points 50", "", none, none},
 		{"its own failure", exited(3), "FAIL bad answer file Ratio: 1.0", CheckerFailed, 0, 0},
-		{"a code of its own", exited(42), "", CheckerFailed, 0, 0},
+		{"an unknown code", exited(42), "", CheckerFailed, 0, 0},
 		{"a crash", end{Status: backend.Signalled, Signal: "segmentation fault"}, "Ratio: 1.0", CheckerFailed, 0, 0},
 		{"never ends", end{Status: backend.CPULimit}, "", CheckerFailed, 0, 0},
 		{"waits for ever", end{Status: backend.ClockLimit}, "", "", none, none},
@@ -93,7 +93,7 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// A ratio counts wherever it stands in a message that is too long to be kept.
+// A ratio counts at any position of a message that is too long to be kept.
 func TestJudgedLong(t *testing.T) {
 	long := strings.Repeat("x", maxText)
 	for _, code := range []int{exitOK, exitPoints} {
@@ -104,8 +104,7 @@ func TestJudgedLong(t *testing.T) {
 	}
 }
 
-// The order of operations is part of a score: these are what it gives, digit by
-// digit.
+// The order of operations affects the digits of a score; these are exact.
 func TestScores(t *testing.T) {
 	for _, try := range []struct {
 		ratios []float64
@@ -131,7 +130,7 @@ func TestScores(t *testing.T) {
 		t.Errorf("weighted: %v", got)
 	}
 	if got := number(plain([]group{{ratios: []float64{1, math.NaN()}}})); got != nil {
-		t.Errorf("a ratio that is no number: %v", *got)
+		t.Errorf("a ratio that is not a number: %v", *got)
 	}
 }
 
@@ -163,10 +162,10 @@ func TestInteractorThatHangs(t *testing.T) {
 		i := &Interact{Rules: try.rules, Box: &Box{Sandbox: box}}
 		_, err := i.talk(t.Context(), backend.Program{StdinFrom: 2}, backend.Program{StdinFrom: 1})
 		if len(box.asked) != try.asked || (err != nil) != try.broken {
-			t.Errorf("%s: asked %d times, %v", try.name, len(box.asked), err)
+			t.Errorf("%s: %d queries, %v", try.name, len(box.asked), err)
 		}
 		if last := box.asked[len(box.asked)-1]; try.asked == 2 && (len(last) != 1 || last[0].StdinFrom != 0) {
-			t.Errorf("%s: asked %+v", try.name, last)
+			t.Errorf("%s: queries %+v", try.name, last)
 		}
 	}
 

@@ -47,17 +47,17 @@ func TestStarved(t *testing.T) {
 	}
 	once := backend.Ending{Status: backend.Signalled, Signal: "aborted", Memory: 10, Stderr: []byte("terminate called after throwing an instance of 'std::bad_alloc'\n")}
 	if got := starved(once, limits, small); got.Status != backend.MemoryLimit {
-		t.Errorf("asked for at once: %+v", got)
+		t.Errorf("wait requested at once: %+v", got)
 	}
 	once.Status, once.Signal = backend.Exited, ""
 	if got := starved(once, limits, small); got.Status != backend.Exited {
-		t.Errorf("asked for at once, and went on: %+v", got)
+		t.Errorf("wait requested at once, and continued: %+v", got)
 	}
 	if got := starved(backend.Ending{Status: backend.Signalled, Memory: 1000}, backend.Limits{Memory: 1000}, small); got.Status != backend.Signalled {
 		t.Errorf("without a limited address space: %s", got.Status)
 	}
 
-	// A program whose static arrays are too large never starts.
+	// A program with too large static arrays never starts.
 	array := func(sizes ...uint64) cache.Digest {
 		var b bytes.Buffer
 		h := elf.Header64{Phoff: 64, Phnum: uint16(len(sizes))}

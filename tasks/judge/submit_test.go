@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// grader is a judge server that answers the grades of a list in turn; the last one is repeated.
+// grader is a judge server that returns the grades of a list in turn, and repeats the last one.
 type grader struct {
 	grades []any // *backend.Grade or error
 	asked  []backend.Submission
@@ -42,7 +42,7 @@ func (g *grader) Grade(_ context.Context, s backend.Submission) (*backend.Grade,
 
 func ratio(r float64) *float64 { return &r }
 
-// earned returns a grade of cases of a second, each of which ran for a millisecond.
+// earned returns a grade of cases with a limit of a second that ran for a millisecond each.
 func earned(ratios ...float64) *backend.Grade {
 	g, sum := &backend.Grade{}, 0.0
 	for _, r := range ratios {
@@ -53,7 +53,7 @@ func earned(ratios ...float64) *backend.Grade {
 	return g
 }
 
-// silent returns g with nothing said of a case, which ran for so long.
+// silent returns g with a case that ran for a duration and reported nothing.
 func silent(g *backend.Grade, i int, clock time.Duration) *backend.Grade {
 	g.Cases[i].Message, g.Cases[i].Silent, g.Cases[i].Clock = "", true, clock
 	return g

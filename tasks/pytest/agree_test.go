@@ -101,8 +101,7 @@ func TestHonestRuns(t *testing.T) {
 	}
 }
 
-// A subtest that fails is the failure of its test in CTRF alone: pytest-json-report has the
-// outcome of the last subtest.
+// A failed subtest is the failure of its test in CTRF only: pytest-json-report has the outcome of the last subtest.
 func TestSubtests(t *testing.T) {
 	last := said("SUBFAILED(i=1) tests/t.py::t\n=== 1 failed, 2 passed, 5 subtests passed in 0.08s ===")
 	all := []one{{id: current + "::t0", outcome: "passed"}, {id: current + "::t1", outcome: "failed"}}
@@ -115,7 +114,7 @@ func TestSubtests(t *testing.T) {
 	}{
 		{"one fails", 1, last, ctrfOf(all...), [2]verdict.TestStatus{verdict.TestPassed, verdict.TestFailed}},
 		{"one fails, and CTRF is not there", 1, last, nil, [2]verdict.TestStatus{verdict.TestError, verdict.TestError}},
-		{"none fails, and CTRF is not there", 0, said("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
+		{"none fails, and CTRF is missing", 0, said("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
 	} {
 		v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
 		if len(v.Tests) != 2 || v.Tests[0].Status != try.want[0] || v.Tests[1].Status != try.want[1] {
@@ -130,7 +129,7 @@ func TestSubtests(t *testing.T) {
 	}
 }
 
-// A run that pytest ended early is not judged, whatever its exit code.
+// A run that pytest ended early is not judged, with any exit code.
 func TestEndedEarly(t *testing.T) {
 	for name, last := range map[string]string{
 		"exit":                  "=== 1 passed in 0.02s ===\n!!!! _pytest.outcomes.Exit: no server !!!!",
@@ -145,7 +144,7 @@ func TestEndedEarly(t *testing.T) {
 	}
 }
 
-// TestReportsMustAgree: what was written over a report shows in what is not in it.
+// TestReportsMustAgree: overwriting a report shows by what it lacks.
 func TestReportsMustAgree(t *testing.T) {
 	for _, try := range []struct {
 		name  string
@@ -164,7 +163,7 @@ func TestReportsMustAgree(t *testing.T) {
 		{"no failure", "=== 1 failed in 0.02s ===", 1, []string{skips}, nil, "the report has no failure, but pytest ended with exit code 1"},
 		{"no summary", "test_a", 0, []string{passes}, nil, `pytest's output does not end with its summary`},
 		{"no summary after a failure", "test_a", 1, []string{passes, fails}, nil, `pytest's output does not end with its summary`},
-		{"the other report says failed", "test_a 1 failed, 1 passed", 1, []string{passes, fails}, []one{{id: current + "::t0", outcome: "failed"}},
+		{"the other report has a failure", "test_a 1 failed, 1 passed", 1, []string{passes, fails}, []one{{id: current + "::t0", outcome: "failed"}},
 			"tests/test_checkpoint_2.py::t0 passed in pytest-report.json and failed in ctrf-report.json"},
 		{"the other report has more failures", "1 failed", 1, []string{fails}, []one{{id: "a", outcome: "failed"}, {id: "b", outcome: "failed"}},
 			"pytest-report.json has 1 failures, but ctrf-report.json 2"},
@@ -184,7 +183,7 @@ func TestReportsMustAgree(t *testing.T) {
 	}
 }
 
-// A summary that a secret's mask would hide is kept beside the log.
+// A summary that masking a secret would hide is kept next to the log.
 func TestSummaryOfMaskedLogs(t *testing.T) {
 	masked := said("=== 1 ****** in 0.02s ===")
 	l := runOutput{exit: exitFacts{Summary: summaryIn(said("=== 1 passed in 0.02s ==="))}, report: staged(0, passes), log: masked}

@@ -30,10 +30,10 @@ type bench struct {
 	lastKey []byte // of the seal
 	early   bool   // pytest ends before it loads its plugins
 
-	tests func(c *fake.Call) (backend.Exit, error) // what pytest does; nil passes
+	tests func(c *fake.Call) (backend.Exit, error) // replaces pytest; nil passes
 	setup func(c *fake.Call) (backend.Exit, error)
-	probe func(c *fake.Call) (backend.Exit, error) // what asking the machine does
-	uvx   func(c *fake.Call) (backend.Exit, error) // what preparing does
+	probe func(c *fake.Call) (backend.Exit, error) // replaces the query of the machine
+	uvx   func(c *fake.Call) (backend.Exit, error) // replaces the preparation
 }
 
 func newBench(t *testing.T) *bench {
@@ -82,7 +82,7 @@ func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
 	return do(c)
 }
 
-// seal does what the plugin does, unless the tests did.
+// seal acts like the plugin, unless the tests did.
 func (s *bench) seal(c *fake.Call, key []byte) {
 	reports := map[string]sealedReport{}
 	for _, name := range []string{jsonReportPath, ctrfPath} {

@@ -7,10 +7,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// The flag is that of SlopCodeBench: exit codes 2 to 5, or nothing collected.
-// No other exit code sets it, a missing report does not, and it takes no test
-// away that was recorded. Unlike there, the report is asked for the number of
-// tests when the output does not tell.
+// The flag is that of SlopCodeBench: exit codes 2 to 5, or no collected test. No other exit code sets it, a missing
+// report does not, and it discards no recorded test. Unlike there, the report determines the number of tests if the
+// output does not.
 func TestInfrastructureFlag(t *testing.T) {
 	for code := -1; code <= 260; code++ {
 		ran := one{id: current + "::test_a", outcome: "passed"}
@@ -21,13 +20,13 @@ func TestInfrastructureFlag(t *testing.T) {
 			name   string
 			report []byte
 			log    []byte
-			infra  bool // whatever the exit code
+			infra  bool // with any exit code
 		}{
 			{"collected, reported", jsonOf(code, ran), collected(3), false},
 			{"collected", nil, collected(3), false},
 			{"one item", nil, []byte("collected 1 item / 1 deselected\n"), false},
 			{"only reported", jsonOf(code, ran), nil, !readable(code)},
-			{"nothing collected", nil, []byte("collected 0 items / 1 error\n"), true},
+			{"no collected test", nil, []byte("collected 0 items / 1 error\n"), true},
 			{"no line about it", nil, []byte("3 workers [3 items]\n"), true},
 			{"no output", nil, nil, true},
 		} {

@@ -81,7 +81,7 @@ func decoded(t *testing.T, text []byte) (v any) {
 	return v
 }
 
-// TestJoinBroken: a run that broke left nothing, so the parts of others do not make a report.
+// TestJoinBroken: a broken run has no outputs, so the other parts do not make a report.
 func TestJoinBroken(t *testing.T) {
 	store := cache.NewMemory()
 	fine := endedWith(t, store, "test_a.py", runOutput{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)})
@@ -94,7 +94,7 @@ func TestJoinBroken(t *testing.T) {
 	}
 }
 
-// TestJoinLeavesOut: what does not count is in no report.
+// TestJoinLeavesOut: reports omit tests that do not count.
 func TestJoinLeavesOut(t *testing.T) {
 	fine := runOutput{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)}
 	for _, try := range []struct {
@@ -118,7 +118,7 @@ func TestJoinLeavesOut(t *testing.T) {
 	}
 }
 
-// A checkpoint that has no node in this run left nothing.
+// A checkpoint without a node in this run is ignored.
 func TestJoinNothing(t *testing.T) {
 	if report, log, err := Join(t.Context(), nil, "tests", nil); report != nil || log != nil || err != nil {
 		t.Errorf("%q, %q, %v", report, log, err)

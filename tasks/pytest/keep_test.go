@@ -31,7 +31,7 @@ func TestKeep(t *testing.T) {
 		{keep: session.KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
 		{keep: session.KeepFailed, err: &backend.PreemptedError{Err: unplugged}}, // no machine is left to keep
 		{keep: session.KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
-		{keep: session.KeepFailed, err: context.Canceled, want: 1}, // of another context: this run goes on
+		{keep: session.KeepFailed, err: context.Canceled, want: 1}, // of another context: this run continues
 		{keep: session.KeepAlways, exit: good, want: 1},
 		{keep: session.KeepAlways, exit: red, want: 1},
 	} {

@@ -22,7 +22,7 @@ func TestKeywordsAreNotOnlyMarks(t *testing.T) {
 		{"a class", "slow::test_m", "test_m slow test_checkpoint_2.py tests w", verdict.Functionality},
 		{"a part of a class's name", "TestError::test_m", "test_m TestError test_checkpoint_2.py tests w", verdict.Core},
 		{"a directory", "test_d", "test_d test_checkpoint_2.py functionality tests w", verdict.Functionality},
-		{"a mark of a parameter, behind one of the function", "test_q[1]", "test_q[1] slow parametrize error pytestmark 1 test_checkpoint_2.py tests w", verdict.ErrorGroup},
+		{"a mark of a parameter after a mark of the function", "test_q[1]", "test_q[1] slow parametrize error pytestmark 1 test_checkpoint_2.py tests w", verdict.ErrorGroup},
 		{"the nearer of two decorators", "test_two", "test_two slow crit pytestmark test_checkpoint_2.py tests w", verdict.Functionality},
 		{"the function's before the class's", "TestC::test_m", "test_m crit pytestmark TestC slow test_checkpoint_2.py tests w", verdict.Core},
 	} {
@@ -33,8 +33,8 @@ func TestKeywordsAreNotOnlyMarks(t *testing.T) {
 	}
 }
 
-// The built-in keywords error and regression keep their meaning beside markers of that name; only functionality can
-// be replaced.
+// The built-in keywords error and regression keep their meaning next to markers of that name; only functionality can be
+// replaced.
 func TestBuiltInMarkersInGroups(t *testing.T) {
 	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]verdict.Group{"error": verdict.Core, "regression": verdict.Core, "functionality": verdict.ErrorGroup}}}
 	for keyword, want := range map[string]verdict.Group{"error": verdict.ErrorGroup, "regression": verdict.Regression, "functionality": verdict.ErrorGroup} {
@@ -45,8 +45,7 @@ func TestBuiltInMarkersInGroups(t *testing.T) {
 	}
 }
 
-// Whatever name a file yields that is not the current checkpoint's makes a
-// regression test, also names of no checkpoint at all.
+// Any name in a file name except the current checkpoint's makes a regression test, even that of no checkpoint.
 func TestEveryOtherCheckpointIsRegression(t *testing.T) {
 	for file, checkpoint := range map[string]string{
 		"tests/test_checkpoint_1.py": "checkpoint_1", "tests/test_checkpoint_3.py": "checkpoint_3",

@@ -8,8 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 )
 
-// The output of set-up commands and of tests are apart from the start, so that
-// nothing which a test prints is taken for the place where tests begin.
+// Output of set-up commands and of tests is separate from the start, so tests cannot forge where their output begins.
 func TestLogIsOfTheTestsAlone(t *testing.T) {
 	const said = "$ setup\ninstalled\n[exit 0]\ncollected 1 item\n$ setup\n[exit 0]\n"
 	s := newBench(t)
@@ -24,7 +23,7 @@ func TestLogIsOfTheTestsAlone(t *testing.T) {
 	}
 	_, outputs := s.execute()
 	if outputs[OutputLog] != said || outputs[OutputSetup] != "$ setup\ncollected 9 items\n[exit 0]\n" {
-		t.Errorf("the log is %q, that of the set-up %q", outputs[OutputLog], outputs[OutputSetup])
+		t.Errorf("the log is %q, the set-up's log %q", outputs[OutputLog], outputs[OutputSetup])
 	}
 	if got := s.box.Calls()[1].Command.Argv; got[0] != "/bin/sh" || got[1] != "-c" || got[2] != "setup" {
 		t.Errorf("set-up is run as %q", got)

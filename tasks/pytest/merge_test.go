@@ -27,8 +27,7 @@ func testOf(checkpoint, name, outcome string) one {
 	return o
 }
 
-// TestMergedEnds goes through the ways in which one of two parts can end; the
-// other one passes.
+// TestMergedEnds covers the ways in which one of two parts can end; the other one passes.
 func TestMergedEnds(t *testing.T) {
 	fine := partOf("1", runOutput{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
 	notCollected := []byte(`{"exitcode":2,"summary":{"collected":0},"tests":[],"collectors":[{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"E   ImportError: x"}]}`)
@@ -96,8 +95,7 @@ func TestMergedEnds(t *testing.T) {
 	}
 }
 
-// named lists the tests of a verdict by their names, with "!" for what did not
-// pass.
+// named lists the tests of a verdict by name, with "!" unless they passed.
 func named(v verdict.Checkpoint) string {
 	var names []string
 	for _, test := range v.Tests {
@@ -139,7 +137,7 @@ func TestMergedTroubles(t *testing.T) {
 		{"a hook fails, then interrupted while collecting", []runOutput{{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3), log: collected(2)}, {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}}, "pytest_failed 2 2: "},
 		{"no tests anywhere", []runOutput{empty, empty}, "no_tests 5 0: "},
 		{"no tests run anywhere", []runOutput{empty, listing}, "no_tests 0 3: "},
-		{"no tests, then one that cannot be imported", []runOutput{empty, noImport}, "collection_error 2 0: "},
+		{"no tests, then a file that cannot be imported", []runOutput{empty, noImport}, "collection_error 2 0: "},
 	} {
 		var parts []part
 		for i, l := range try.lefts {
@@ -155,8 +153,7 @@ func TestMergedTroubles(t *testing.T) {
 	}
 }
 
-// TestMergedOrder: the part that runs what is common to all checkpoints has
-// tests of several files, between which those of other parts belong.
+// TestMergedOrder: the part that runs the common tests has several files; tests of the other parts belong between them.
 func TestMergedOrder(t *testing.T) {
 	leading := partOf("1", runOutput{report: jsonOf(0,
 		one{id: "tests/a_test.py::t", outcome: "passed"}, one{id: "tests/sub/test_x.py::t", outcome: "passed"},
@@ -278,10 +275,9 @@ func withCollectors(reported []byte, broken []map[string]any, collected int) []b
 
 var ends = []string{"kill", "hang", "vanish", "interrupt", "internal", "exit"}
 
-// randomScripts returns test files of checkpoints, each of which gets a part, and
-// common ones, which the part at lead gets.
+// randomScripts returns test files of checkpoints, each for its part, and common ones for the part at lead.
 func randomScripts(r *rand.Rand) (own, common []script, lead int) {
-	trouble := r.IntN(3) // none, a little, much
+	trouble := r.IntN(3) // none, little, much
 	random := func(file string) script {
 		s := script{file: file}
 		for range r.IntN(4) {
@@ -310,7 +306,7 @@ func randomScripts(r *rand.Rand) (own, common []script, lead int) {
 	return own, common, r.IntN(len(own))
 }
 
-// calm removes the actions of a test file that end the run of others.
+// calm removes actions from a test file that end the run of others.
 func (s *script) calm() {
 	if s.load != "error" {
 		s.load = ""
@@ -333,8 +329,8 @@ func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (whol
 	return wholeV, partsV, wholeM, partsM
 }
 
-// TestMergedIsWhole: the merged results of parts equal those of one run, whatever the files of checkpoints do. Where
-// a part has several files and ends before its time, it cannot tell how far a run of all had come.
+// TestMergedIsWhole: the merged results of parts equal those of one run, for any behaviour of the checkpoints' files.
+// If a part with several files ends early, it cannot tell how far one run would have come.
 func TestMergedIsWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	classes := map[verdict.Class]int{}
@@ -354,7 +350,7 @@ func TestMergedIsWhole(t *testing.T) {
 		wholeV, partsV, wholeM, partsM := judgeBoth(own, common, lead, conftest, goOn)
 		classes[wholeV.Class]++
 		if len(common) > 0 && wholeV.Class == verdict.PytestFailed {
-			// Nor how many tests of which of its files were collected before.
+			// Nor the numbers of tests that were collected from its files before.
 			partsV.Collected = wholeV.Collected
 		}
 		if diff := cmp.Diff(wholeV, partsV); diff != "" {
@@ -371,8 +367,7 @@ func TestMergedIsWhole(t *testing.T) {
 	}
 }
 
-// TestMergedIsNeverBetter: also where parts cannot tell which of two troubles
-// comes first, none of them is lost.
+// TestMergedIsNeverBetter: no error is lost, even if parts cannot tell which of two comes first.
 func TestMergedIsNeverBetter(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 1500 {
@@ -387,8 +382,7 @@ func TestMergedIsNeverBetter(t *testing.T) {
 	}
 }
 
-// FuzzMerge: whatever two runs left, the merged verdict is not better than
-// either demands.
+// FuzzMerge: for any outputs of two runs, the merged verdict is at most as good as each allows.
 func FuzzMerge(f *testing.F) {
 	f.Add(jsonOf(1, testOf("1", "a", "failed")), collected(1), 1, jsonOf(0, testOf("2", "b", "passed")), collected(1), 0)
 	f.Add([]byte(nil), collected(1), 137, jsonOf(0, testOf("2", "b", "passed")), collected(1), 0)

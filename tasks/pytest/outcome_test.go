@@ -48,8 +48,7 @@ func TestSkipReasons(t *testing.T) {
 	}
 }
 
-// The outcome that pytest-json-report gives is that of the last phase that did
-// not pass, so that the call alone decides nothing.
+// pytest-json-report's outcome is that of the last phase that did not pass, so the call alone does not decide.
 func TestOutcomeOfPhases(t *testing.T) {
 	for _, try := range []struct {
 		name, outcome, went string

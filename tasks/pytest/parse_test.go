@@ -81,7 +81,7 @@ var parse = Parse{Grouping: Grouping{
 
 const current = "tests/test_checkpoint_2.py"
 
-// TestHowItEnded goes through every way in which a run can end.
+// TestHowItEnded covers every way in which a run can end.
 func TestHowItEnded(t *testing.T) {
 	pass := one{id: current + "::test_a", outcome: "passed"}
 	fail := one{id: current + "::test_b", outcome: "failed", failure: "assert 1 == 2"}
@@ -103,7 +103,7 @@ func TestHowItEnded(t *testing.T) {
 				{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"tests/x.py:1: in <module>\n    import kv\nE   ModuleNotFoundError: No module named 'kv'"}]}`),
 				log: []byte("collecting ... collected 1 item / 1 error\nInterrupted: 1 error during collection")},
 			class: verdict.CollectionError, collected: 1, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ModuleNotFoundError: No module named 'kv'"},
-		{name: "likewise, without a report", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
+		{name: "as above, without a report", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
 			class: verdict.CollectionError, infra: true, message: "SyntaxError: invalid syntax"},
 		{name: "continued after a collection error",
 			left:  runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
@@ -127,7 +127,7 @@ func TestHowItEnded(t *testing.T) {
 		{name: "killed below uvx", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by signal 9"},
 		{name: "session limit", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.SessionTimeout, collected: 3, message: "the session limit of 2.5 s ended pytest"},
 		{name: "report of another run", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json has exit code 0, but pytest ended with 1"},
-		{name: "a report that says nothing of the end", left: runOutput{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "does not say how pytest ended"},
+		{name: "a report without the end", left: runOutput{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "does not say how pytest ended"},
 		{name: "truncated report", left: runOutput{report: jsonOf(0, pass)[:40], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json is not a whole JSON report"},
 		{name: "trailing garbage", left: runOutput{report: append(jsonOf(0, pass), "{"...), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "not a whole JSON report"},
 		{name: "truncated report, CTRF whole", left: runOutput{report: jsonOf(0, pass)[:40], ctrf: ctrfOf(pass, good), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
@@ -227,7 +227,7 @@ func TestGroups(t *testing.T) {
 		{current, "hostile functionality", verdict.ErrorGroup},
 		{current, "slow error", verdict.ErrorGroup},
 		{prior, "", verdict.Regression},
-		{prior, "error", verdict.Regression}, // another checkpoint's, whatever it is marked
+		{prior, "error", verdict.Regression}, // another checkpoint's, with any mark
 		{prior, "crit", verdict.Regression},
 		{later, "", verdict.Regression},
 	} {
@@ -267,7 +267,7 @@ func TestMeasurements(t *testing.T) {
 	}
 }
 
-// parseAll runs the task on what was left and returns its outputs.
+// parseAll runs the task on outputs of a run and returns its own.
 func parseAll(t *testing.T, p *Parse, l runOutput) map[string]string {
 	t.Helper()
 	store := cache.NewMemory()
@@ -290,7 +290,7 @@ func parseAll(t *testing.T, p *Parse, l runOutput) map[string]string {
 	return got
 }
 
-// leaving stands for a Run that left l.
+// leaving is a Run that left l.
 type leaving struct{ runOutput }
 
 func (leaving) Describe(context.Context, *graph.Manifest) error { return nil }
@@ -362,7 +362,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// A file that a submission writes in place of a report costs a few times its size in memory, at most, and is refused.
+// A file that a submission writes instead of a report is rejected, and takes at most a few times its size in memory.
 func TestHostileReports(t *testing.T) {
 	longtest.Skip(t)
 	fill := func(element string) string {

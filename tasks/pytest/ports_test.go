@@ -26,12 +26,11 @@ func TestPorts(t *testing.T) {
 		}
 	}
 	if strings.Contains(outputs[OutputLog], "waiting") || !strings.HasSuffix(outputs[OutputSetup], "waiting\n") {
-		t.Errorf("the log is %q, that of the set-up %q", outputs[OutputLog], outputs[OutputSetup])
+		t.Errorf("the log is %q, the set-up's log %q", outputs[OutputLog], outputs[OutputSetup])
 	}
 }
 
-// Tests can tell one kind of network from the other. Without ports there is
-// only one.
+// Tests can distinguish the kinds of networks. Without ports there is only one.
 func TestPortsInKey(t *testing.T) {
 	key := func(network backend.Network, ports ...int) (key any, manifest string) {
 		s := newBench(t)

@@ -163,14 +163,14 @@ func TestSetup(t *testing.T) {
 		message string
 	}{
 		{name: "fine", said: "ok\n", state: event.Done},
-		{name: "says no", exit: backend.Exit{Code: 1}, said: "tests failed\n", state: event.Done},
+		{name: "fails", exit: backend.Exit{Code: 1}, said: "tests failed\n", state: event.Done},
 		{name: "requirement cannot be met", exit: backend.Exit{Code: 1}, said: "  × No solution found\n", state: event.Done},
 		{name: "program is missing", exit: backend.Exit{Code: 127}, probed: backend.Exit{Code: 3}, answer: "setup\n", state: event.Broken, message: `set-up command "setup": a program is missing: setup`},
-		{name: "says that a program is missing", exit: backend.Exit{Code: 127}, said: "sh: 1: uv: not found\n", state: event.Done},
+		{name: "reports a missing program", exit: backend.Exit{Code: 127}, said: "sh: 1: uv: not found\n", state: event.Done},
 		{name: "no network", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: 4}, answer: "error: x\n  error sending request for url (u)\nlast\n",
 			state: event.Broken, message: `set-up command "setup": no network: error sending request for url (u)`},
 		{name: "no package", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: 4}, answer: "  × No solution found\n", state: event.Done},
-		{name: "says that there is no network", exit: backend.Exit{Code: 2}, said: "connection refused\n", tries: 2, state: event.Done},
+		{name: "reports a missing network", exit: backend.Exit{Code: 2}, said: "connection refused\n", tries: 2, state: event.Done},
 		{name: "no network, until the limit", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: -1, TimedOut: true}, state: event.Broken, message: "the package index does not answer within 2m0s"},
 		{name: "the question is killed", exit: backend.Exit{Code: 2}, probed: backend.Exit{Code: -1, Signal: "killed"}, state: event.Broken, message: "ended by a signal: killed"},
 		{name: "network words, but fine", said: "connection refused\n", state: event.Done},
@@ -190,7 +190,7 @@ func TestSetup(t *testing.T) {
 		}
 		s.probe = func(c *fake.Call) (backend.Exit, error) {
 			if len(c.Spec.Inputs) > 0 {
-				t.Errorf("%s: asked with the submission", try.name)
+				t.Errorf("%s: queried with the submission", try.name)
 			}
 			io.WriteString(c.Command.Output, try.answer)
 			return try.probed, nil
@@ -229,7 +229,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("another backend: prepared %d times", n)
 	}
 
-	// What the cache lacks is fetched, unless the network is forbidden.
+	// Packages missing from the cache are downloaded, unless the network is forbidden.
 	s = newBench(t)
 	lacking := func(c *fake.Call) (backend.Exit, error) {
 		if slices.Contains(c.Command.Argv, "--offline") {
@@ -306,7 +306,7 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "uv's cache gone, tests red", exit: backend.Exit{Code: 1}, reports: true, uvGone: true, state: event.Done},
 		{name: "memory limit", exit: backend.Exit{Code: -1, Signal: "killed", OOM: true, OOMLimit: 64 << 20}, state: event.Done, facts: `{"code":-1,"signal":"killed","memory_limit":67108864}`},
 		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", uvGone: true, state: event.Broken, message: "uv no longer provides pytest"},
-		{name: "what uvx would say", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Done, facts: `{"code":2}`},
+		{name: "uvx's answer", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Done, facts: `{"code":2}`},
 		{name: "error: in a test", exit: backend.Exit{Code: 1}, said: "=== test session starts ===\nerror: mine\n", state: event.Done},
 		{name: "error: with a report", exit: backend.Exit{Code: 1}, said: "error: mine\n", reports: true, state: event.Done},
 		{name: "usage", exit: backend.Exit{Code: 4}, said: "ERROR: usage: pytest\n", state: event.Done, facts: `{"code":4}`},
@@ -343,8 +343,8 @@ func TestEndsOfTheTests(t *testing.T) {
 	}
 }
 
-// A signal that ends pytest can come from outside of its session: it runs once more, unless tests can have run. Then
-// the submission can have sent it, which gets no second chance.
+// A signal from outside its session can end pytest: it runs once more, unless tests may have run. Then the submission
+// could have sent the signal, and gets no second chance.
 func TestSignalFromOutside(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -352,10 +352,10 @@ func TestSignalFromOutside(t *testing.T) {
 		runs int // if it ended early
 	}{
 		{"killed", backend.Exit{Code: -1, Signal: "killed"}, 2},
-		{"killed, told by uvx", backend.Exit{Code: 137}, 2},
+		{"killed, reported by uvx", backend.Exit{Code: 137}, 2},
 		{"stopped until the limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true, Stopped: true}, 2},
 		{"a fault, or who sent its signal", backend.Exit{Code: -1, Signal: "segmentation fault"}, 2},
-		{"a fault, told by uvx", backend.Exit{Code: 134}, 2},
+		{"a fault, reported by uvx", backend.Exit{Code: 134}, 2},
 		{"limit", backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, 1},
 		{"its memory limit", backend.Exit{Code: -1, Signal: "killed", OOM: true}, 1},
 	} {
@@ -394,8 +394,7 @@ func TestSignalFromOutside(t *testing.T) {
 	}
 }
 
-// TestReports: an invalid file in a report's place counts as absent; a failure to fetch it is the machine's
-// fault.
+// TestReports: an invalid file instead of a report counts as missing; an error of fetching it is the machine's.
 func TestReports(t *testing.T) {
 	s := newBench(t)
 	s.tests = func(c *fake.Call) (backend.Exit, error) {
@@ -546,7 +545,7 @@ func TestProvided(t *testing.T) {
 		"none":               {level("none"), "/shared", "3.11.7", hashed, ""},
 		"unknown level":      {backend.Capabilities{}, "/shared", "3.11.7", hashed, ""},
 		"a file":             {level("full"), "/shared", "3.11.7", "pytest @ file:///pytest.whl", ""},
-		"no place":           {level("full"), "", "3.11.7", hashed, ""},
+		"no path":            {level("full"), "", "3.11.7", hashed, ""},
 		"files of a session": {backend.Capabilities{OwnFiles: true}, "/shared", "3.11.7", "pytest @ file:///pytest.whl", "/shared/pytest/venv"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -607,7 +606,7 @@ func TestShared(t *testing.T) {
 		t.Errorf("got %q", provide)
 	}
 	if got := run(provide); got != "" {
-		t.Errorf("of one that is there: %q", got)
+		t.Errorf("of an existing one: %q", got)
 	}
 	uv := t.TempDir()
 	if err := errors.Join(os.RemoveAll(in.venv), os.WriteFile(filepath.Join(uv, "uv"), []byte("#!/bin/sh\necho \"uv $1\"; exit 7\n"), 0o755)); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// TestSeal: what any other process than pytest's own wrote counts as no report.
+// TestSeal: a report of any process other than pytest's own does not count.
 func TestSeal(t *testing.T) {
 	rewrite := func(name, old, other string) func(*bench, *fake.Call, []byte) {
 		return func(s *bench, c *fake.Call, key []byte) {
@@ -65,8 +65,8 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// TestSealedEnd: that there were no tests is believed of a report alone, not of the exit code,
-// which is that of a process which others can change.
+// TestSealedEnd: only a report proves that there were no tests, not the exit code, since other programs can change that
+// of a process.
 func TestSealedEnd(t *testing.T) {
 	for _, sealed := range []bool{true, false} {
 		s := newBench(t)
@@ -97,8 +97,8 @@ func (s *bench) judged(outputs map[string]string) (verdict.Class, string) {
 	return classify(l, readReports(l))
 }
 
-// The plugin is found beside what the environment has already. In a container that is the image's, which only
-// a shell there can add to; elsewhere the backend finds uvx, which a shell may not see.
+// The plugin's path is added to the environment's PYTHONPATH. In a container that is the image's, which only a shell
+// there can extend; elsewhere the backend resolves uvx, which a shell can fail to find.
 func TestSealedCommand(t *testing.T) {
 	s := newBench(t)
 	argv, env := s.run.sealedCommand(pytestLocation{}, "/w", []string{"A=1", "PYTHONPATH=/theirs", "B=2"})

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Long texts lose their middles, and nothing else changes.
+// Long texts lose only their middles.
 func TestShortenStrings(t *testing.T) {
 	const limit = 64
 	for _, text := range []string{

@@ -51,9 +51,8 @@ func TestRelativeAssets(t *testing.T) {
 	}
 }
 
-// A hidden directory of tests is a directory like another, on the command
-// line, in pytest.ini and in what is read back. Unlike SlopCodeBench's runner,
-// pytest.ini names the directory that is used.
+// A hidden directory of tests works like any other on the command line, in pytest.ini and in the report. Unlike with
+// SlopCodeBench's runner, pytest.ini names the actual directory.
 func TestDirectoryOfTests(t *testing.T) {
 	s := newBench(t)
 	s.run.Directory = ".evaluation_tests"
@@ -81,9 +80,8 @@ func TestDirectoryOfTests(t *testing.T) {
 	}
 }
 
-// Whatever is in them, values are single arguments, and the entry is passed on
-// word for word: tests look at how it begins. No shell and no splitting into
-// words is on the way.
+// Values are single arguments with any content, and the entry is passed on verbatim, since tests look at its beginning.
+// No shell and no word splitting is involved.
 func TestArgumentsAreNotSplit(t *testing.T) {
 	s := newBench(t)
 	s.run.Entry, s.run.Checkpoint = `uv run "my tool.py" --x='$HOME' >=6`, "cp 1;exit"
@@ -102,8 +100,7 @@ func TestArgumentsAreNotSplit(t *testing.T) {
 	}
 }
 
-// TestProblemWins: nothing that a submission ships stands in for what is the
-// problem's.
+// TestProblemWins: no file of a submission replaces one of the problem.
 func TestProblemWins(t *testing.T) {
 	s := newBench(t)
 	s.trees["tests"] = []string{"test_cp.py=real", "conftest.py=real", "assets/own.txt=real"}
@@ -131,13 +128,13 @@ func TestProblemWins(t *testing.T) {
 	if st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
 		t.Errorf("%s with %q", st.State, outputs)
 	}
-	// The root conftest.py is there, and pytest does not look above tests.
+	// The root conftest.py exists, and pytest does not search above tests.
 	for _, arg := range []string{"--confcutdir=tests", "-c", "--rootdir=."} {
 		if !slices.Contains(firstOf(s.run.testCommand(pytestLocation{}, "", nil)), arg) {
 			t.Errorf("%s is missing", arg)
 		}
 	}
-	// A submission that makes its tests a link to elsewhere.
+	// A submission that replaces its tests by a link out of it.
 	s.trees["submission"] = []string{"kv.py=code", "tests->/etc", ".scbench->/tmp", "pytest.ini->kv.py"}
 	clear(files)
 	s.execute()
@@ -175,7 +172,7 @@ func TestProblemWinsOverSetup(t *testing.T) {
 	}
 	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini()), ".scbench/plugin/fevalgraph_seal.py": string(plugin)}
 	if diff := cmp.Diff(want, files); diff != "" {
-		t.Errorf("what the tests see (-want +got):\n%s", diff)
+		t.Errorf("files that tests see (-want +got):\n%s", diff)
 	}
 }
 
@@ -221,7 +218,7 @@ func TestSecrets(t *testing.T) {
 		t.Error("a plain value looks like a secret's name")
 	}
 
-	// What broke is reported without the secret.
+	// Broken runs are reported without the secret.
 	s.run.Env = []Var{{Name: "TOKEN", Value: secret, Secret: "token"}}
 	s.setup = func(c *fake.Call) (backend.Exit, error) {
 		fmt.Fprintf(c.Command.Output, "%s: not found\n", secret)

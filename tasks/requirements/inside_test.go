@@ -28,7 +28,7 @@ func TestInside(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	if want := "pytest\nattrs>=1\n|pytest==8.4.2\n"; told != want {
-		t.Errorf("uv was told %q, want %q", told, want)
+		t.Errorf("uv got %q, want %q", told, want)
 	}
 	c := box.Calls()[0].Command
 	if want := "uv pip compile --quiet --no-config --no-header --no-annotate --generate-hashes --python /usr/bin/python3 --output-file requirements.txt requirements.in"; strings.Join(c.Argv, " ") != want {

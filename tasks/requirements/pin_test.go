@@ -12,7 +12,7 @@ const (
 	hashB = "sha256:b6a85871a79d2e3b22d2d1b94ac2824226a63c6b741c88f7ae975f18b6778374"
 )
 
-// What uv writes becomes a line for each package, which the lock file keeps in two fields.
+// uv's output becomes a line for each package, which the lock file stores in two fields.
 func TestHashes(t *testing.T) {
 	written := "pytest==9.2.0 \\\n    --hash=" + hashB + " \\\n    --hash=" + hashA + "\n    # via -r in.txt\n" +
 		"mine @ file:///pkg#egg=mine\niniconfig==2.0.0 \\\n    --hash=" + hashA + "\n"
@@ -49,7 +49,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// The lines of a lock file become those of a file of requirements, where options count.
+// The lines of a lock file become lines of a requirements file, where options are significant.
 func TestPinsAreNoOptions(t *testing.T) {
 	for pin, want := range map[string]string{
 		"a==1\n--index-url=http://evil":     "more than a pin",
@@ -68,6 +68,6 @@ func TestPinsAreNoOptions(t *testing.T) {
 		}
 	}
 	if err := checkPin("a==1", []string{hashA, "sha256:1 --index-url=http://evil"}); err == nil || !strings.Contains(err.Error(), "is not a hash") {
-		t.Errorf("a hash that is none: %v", err)
+		t.Errorf("an invalid hash: %v", err)
 	}
 }

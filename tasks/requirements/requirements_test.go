@@ -103,7 +103,7 @@ func TestLock(t *testing.T) {
 		}
 	}
 
-	// Nothing changed, so nothing is written: not even a file of another form.
+	// Without changes, nothing is written: not even a file in another form.
 	if err := os.WriteFile(path, []byte(want+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestLockTextIsCanonical: the order in which sets came does not show.
+// TestLockTextIsCanonical: the order of sets does not affect the text.
 func TestLockTextIsCanonical(t *testing.T) {
 	sets := []Set{
 		{Python: "3.11", Platform: "p", Requires: []string{"a"}, Pins: []string{"a==1", "z==1"}},
@@ -210,7 +210,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// fakeUV returns a shell script in the place of uv.
+// fakeUV returns a shell script that replaces uv.
 func fakeUV(t *testing.T, script string) *UV {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "uv")
@@ -269,7 +269,7 @@ func TestResolveFails(t *testing.T) {
 			t.Errorf("%s: %v, want %s", try.name, err, try.want)
 		}
 		if try.unresolvable && strings.Contains(err.Error(), uv.Scratch) {
-			t.Errorf("%s: the message names a temporary place: %v", try.name, err)
+			t.Errorf("%s: the message names a temporary path: %v", try.name, err)
 		}
 		if left, _ := os.ReadDir(uv.Scratch); len(left) > 0 {
 			t.Errorf("%s: left behind: %v", try.name, left)
@@ -280,7 +280,7 @@ func TestResolveFails(t *testing.T) {
 	}
 }
 
-// TestResolveCancelled: what uv started ends with it.
+// TestResolveCancelled: processes that uv started end with it.
 func TestResolveCancelled(t *testing.T) {
 	note := filepath.Join(t.TempDir(), "child")
 	uv := fakeUV(t, "sleep 600 & echo $! >"+note+".part; mv "+note+".part "+note+"; wait")

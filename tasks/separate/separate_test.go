@@ -28,7 +28,7 @@ func python(t *testing.T, argv []string, env ...string) {
 		t.Skipf("needs Python: set %s=1, or use `make real`", realVariable)
 	}
 	cmd := exec.Command("python3", append([]string{"-B"}, argv...)...)
-	// Sessions have none of the caller's settings of Python, such as PYTHONUNBUFFERED.
+	// Sessions ignore the caller's Python settings, such as PYTHONUNBUFFERED.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PYTHON") })
 	cmd.Env = append(cmd.Env, env...)
 	if said, err := cmd.CombinedOutput(); err != nil || !strings.HasSuffix(string(said), "ok\n") {
@@ -36,7 +36,7 @@ func python(t *testing.T, argv []string, env ...string) {
 	}
 }
 
-// TestValues reads what was written, and what was damaged, with fixed seeds.
+// TestValues reads written and damaged values, with fixed seeds.
 func TestValues(t *testing.T) {
 	python(t, []string{"testdata/values.py", ".", "20000"})
 }
@@ -83,7 +83,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestStandIns leaves no code of a submission, and nothing that leads to some, where a grader imports from.
+// TestStandIns leaves no code of a submission, and nothing that leads to it, where a grader imports from.
 func TestStandIns(t *testing.T) {
 	ctx, s := t.Context(), cache.NewMemory()
 	entries := []cache.Entry{{Path: "link", Link: ".separate/submission"}, {Path: "linked.py", Link: "data.txt"}, {Path: "empty", Dir: true}, {Path: "named.py", Dir: true}}
@@ -139,11 +139,11 @@ func TestDescribe(t *testing.T) {
 		t.Error("whether programs are confined is in no key")
 	}
 	if key(separate.Modules{}) == key(separate.Modules{Reads: []string{"data"}}) {
-		t.Error("what the process can read is in no key")
+		t.Error("no key contains the readable paths of the process")
 	}
 }
 
-// TestImports finds in which trees files import a module.
+// TestImports finds the trees whose files import a module.
 func TestImports(t *testing.T) {
 	ctx, s := t.Context(), cache.NewMemory()
 	var search separate.Search

@@ -52,7 +52,7 @@ func TestDescribeSecret(t *testing.T) {
 	}
 }
 
-// TestPassed keeps names and passwords of URLs from all commands but those that prepare.
+// TestPassed hides names and passwords of URLs from all commands except preparing ones.
 func TestPassed(t *testing.T) {
 	for _, c := range []struct{ value, bare, secret string }{
 		{"http://proxy:3128", "http://proxy:3128", ""},

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// The engine learns that a machine was taken away, and what was being done there.
+// The engine learns that a machine was preempted, and its current work.
 func TestWithClassPreempted(t *testing.T) {
 	lost := fmt.Errorf("running pytest: %w", &backend.PreemptedError{Err: errors.New("spot instance ended")})
 	classed := WithClass(lost)
@@ -17,6 +17,6 @@ func TestWithClassPreempted(t *testing.T) {
 		t.Fatalf("%T is no *graph.PreemptedError", classed)
 	}
 	if want := "running pytest: the machine was taken away: spot instance ended"; classed.Error() != want {
-		t.Errorf("it says %q, want %q", classed, want)
+		t.Errorf("got %q, want %q", classed, want)
 	}
 }

@@ -33,8 +33,8 @@ func TestProgramsIn(t *testing.T) {
 	}
 }
 
-// An answer counts for a moment: an index can be lost at any time. Programs are asked
-// for only where a shell found none.
+// An answer counts for a moment, since an index can become unreachable at any time. Programs are queried only if a
+// shell found none.
 func TestLacks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said, code := "", 0
@@ -53,11 +53,11 @@ func TestLacks(t *testing.T) {
 			return got
 		}
 		if got := lacks(1) + lacks(2); got != "" || len(asked) != 1 || asked[0] != " " {
-			t.Errorf("%q, asked %q", got, asked)
+			t.Errorf("%q, queries %q", got, asked)
 		}
 		said, code = "error: x\n  tcp connect error to hunter2\n", 4
 		if got := lacks(1); got != "" {
-			t.Errorf("asked again at once: %q", got)
+			t.Errorf("queried again at once: %q", got)
 		}
 		time.Sleep(lasting)
 		if got := lacks(1, "hunter2"); !strings.HasPrefix(got, "no network: tcp connect error") || strings.Contains(got, "hunter2") {
@@ -65,12 +65,12 @@ func TestLacks(t *testing.T) {
 		}
 		said, code = "make\n", 3
 		if got := lacks(127); got != "a program is missing: make" || asked[len(asked)-1] != "make " {
-			t.Errorf("%q, asked %q", got, asked)
+			t.Errorf("%q, queries %q", got, asked)
 		}
 		m = &Machine{Offline: true}
 		lacks(1)
 		if last := asked[len(asked)-1]; last != " UV_OFFLINE=1" {
-			t.Errorf("offline: asked %q", last)
+			t.Errorf("offline: queries %q", last)
 		}
 		if b.Opens() != b.Closes() {
 			t.Errorf("%d sessions opened, %d closed", b.Opens(), b.Closes())

@@ -44,7 +44,7 @@ func (f *full) Put(context.Context, io.Reader) (cache.Digest, error) {
 	return cache.Digest{}, errFull
 }
 
-// TestFirstError checks that the first error stays and that nothing is stored after it.
+// TestFirstError checks that the first error stays and that no output is stored after it.
 func TestFirstError(t *testing.T) {
 	unencodable := make(chan int)
 	for _, c := range []struct {

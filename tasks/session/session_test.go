@@ -23,7 +23,7 @@ type bench struct {
 	events []string
 	work   graph.Work
 
-	machine, input error                                                   // what verification finds
+	machine, input error                                                   // result of verification
 	program        func(c *backend.Command, try int) (backend.Exit, error) // nil succeeds
 }
 
@@ -65,8 +65,7 @@ func execute(t *testing.T, p Program) func(*Session) error {
 	}
 }
 
-// However a program ends, nothing of it counts before the machine and the inputs are verified, in
-// this order.
+// However a program ends, its outputs count only after the machine and then the inputs are verified.
 func TestOrder(t *testing.T) {
 	full, changed := errors.New("disk full"), errors.New("input changed")
 	for _, exit := range []backend.Exit{{}, {Code: 1}, {Code: -1, Signal: "killed"}, {Code: -1, TimedOut: true}} {
@@ -141,7 +140,7 @@ func TestSetUpUnclear(t *testing.T) {
 	}
 }
 
-// Secrets are masked in the output, and in no other way lost: what is compared is raw.
+// Secrets are masked in the output, and nothing else changes: comparisons use the raw text.
 func TestSecrets(t *testing.T) {
 	b := newBench()
 	b.plan.Env = Environment{{Name: "KEY", Value: "hush-hush", Secret: "key"}}
@@ -189,8 +188,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What programs can have done to the machine crowds other work. In an attempt alone, on a machine that
-// was fit, it is the submission's, if they are one's.
+// Programs can crowd out other work on the machine. If an attempt ran alone on a fit machine, that is the fault of its
+// submission, if any.
 func TestIsolated(t *testing.T) {
 	full := errors.New("full")
 	for name, c := range map[string]struct {

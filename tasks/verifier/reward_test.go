@@ -64,7 +64,7 @@ func TestRewards(t *testing.T) {
 	}
 }
 
-// Where no reward has the name of the score, the message has those that have others, and the way to name one.
+// If no reward has the score's name, the message lists the others, and how to select one.
 func TestOtherRewards(t *testing.T) {
 	many := map[string]any{}
 	for i := range 1000 {

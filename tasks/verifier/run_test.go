@@ -20,7 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// A submission without any artifact is refused, and so are links that lead out of theirs.
+// A submission without any artifact is refused, as are links that lead out of their artifact.
 func TestPresent(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
 		{"app/main.py data/x", "[/app /data]"},
@@ -66,7 +66,7 @@ func TestPresent(t *testing.T) {
 	}
 }
 
-// What decides is read before logs take its room.
+// The decisive files are read before logs use up the limit.
 func TestCollectOrder(t *testing.T) {
 	huge := bytes.Repeat([]byte("x"), maxFile)
 	logs := map[string][]byte{"a0": huge, "a1": huge, "a2": huge, "a3": huge, "one": []byte("1")}

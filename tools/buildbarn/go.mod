@@ -110,8 +110,8 @@ require (
 	sigs.k8s.io/yaml v1.5.0 // indirect
 )
 
-// The first two are those of Buildbarn itself. The third is a version that the checksum
-// database knows, unlike the one that Buildbarn names.
+// The first two are Buildbarn's own. The checksum database contains this version of the third,
+// but not Buildbarn's.
 replace go.uber.org/mock => go.uber.org/mock v0.4.0
 
 replace github.com/hanwen/go-fuse/v2 => github.com/hanwen/go-fuse/v2 v2.5.1

@@ -25,7 +25,7 @@ func TestSingleClusters(t *testing.T) {
 	}
 }
 
-// Problems that repeat those of their clusters show no more than the clusters.
+// Problems that repeat others of their clusters provide no more evidence than the clusters.
 func TestRepeatedProblems(t *testing.T) {
 	once := []float64{0.5, -0.25, 1, 0.75, 0.1, 0.125, -0.5, 0.3, 0.9, 0.2}
 	var many []float64

@@ -32,8 +32,8 @@ func TestCorrectAsSciPy(t *testing.T) {
 	near(t, "expanded high", high, 0.5456934798652072, 1e-9)
 }
 
-// Of R 4.2.2: boot.ci(type = "bca") of 200,000 resamples at the expanded confidence. Ours are
-// other resamples and fewer, so the ends are near and not equal.
+// From R 4.2.2: boot.ci(type = "bca") of 200,000 resamples at the expanded confidence. Ours are other and fewer
+// resamples, so the ends are close but not equal.
 func TestMeanIntervalAsR(t *testing.T) {
 	i := MeanInterval(sample, Scale{})
 	near(t, "low", i.Low, -0.0125, 0.02)
@@ -70,7 +70,7 @@ func TestSignFlipAsSciPy(t *testing.T) {
 	if exact {
 		t.Error("p of 21 differences is exact")
 	}
-	// With many, what is drawn and the normal distribution, which stands for more than a thousand, agree.
+	// With many problems, the drawn and the normal distribution agree; the latter is used for more than a thousand.
 	many := func(n int) []float64 {
 		s := make([]float64, n)
 		for i := range s {
@@ -137,7 +137,7 @@ func TestCompare(t *testing.T) {
 	near(t, "difference", c.Difference, 0.25, 1e-12)
 	near(t, "p", c.P, 1, 1e-12)
 	near(t, "McNemar", c.McNemar, 1, 1e-12)
-	// Over five problems: (1 + 0 - 1 + 1) and the one without a verdict, worth 0 or 1 beside 1.
+	// Over five problems: (1 + 0 - 1 + 1), and a missing verdict that is worth 0 or 1 against 1.
 	near(t, "least", c.Least, 0, 1e-12)
 	near(t, "most", c.Most, 0.2, 1e-12)
 
@@ -150,15 +150,14 @@ func TestCompare(t *testing.T) {
 	near(t, "least", c.Least, 0.25, 1e-12)
 	near(t, "most", c.Most, 0.5, 1e-12)
 	if c := Compare(nil, Scale{Best: 1}); c.P != 1 || c.Problems != 0 || c.Single {
-		t.Errorf("nothing compares as %+v", c)
+		t.Errorf("no data compares as %+v", c)
 	}
 	if c := Compare(problems, Scale{}); !math.IsNaN(c.Least) || !math.IsNaN(c.Most) {
 		t.Errorf("without a scale the bounds are %v and %v", c.Least, c.Most)
 	}
 }
 
-// Equal contenders stay equal when a machine breaks for one of them, and when one of them has more attempts
-// where a problem is hard.
+// Equal contenders stay equal if a machine breaks for one of them, or one has more attempts at hard problems.
 func TestCompareUnitByUnit(t *testing.T) {
 	easy, hard := []float64{1}, []float64{0}
 	var broken, repeated []Problem
@@ -171,7 +170,7 @@ func TestCompareUnitByUnit(t *testing.T) {
 			t.Errorf("%s: the difference is %v, p %v, %d are equal", name, c.Difference, c.P, c.Equal)
 		}
 	}
-	// What differs by the order of its sums alone is equal.
+	// Values that differ only by the order of their sums are equal.
 	thirds := Problem{{A: Attempts{Values: []float64{0.1, 0.2, 0.3}}, B: Attempts{Values: []float64{0.3, 0.2, 0.1}}}}
 	if c := Compare([]Problem{thirds}, Scale{Best: 1}); c.Equal != 1 {
 		t.Errorf("equal attempts in another order are %+v", c)

@@ -17,7 +17,7 @@ func TestCorrectOne(t *testing.T) {
 		}
 	}
 	if f := Correct(nil); len(f.P) != 0 {
-		t.Errorf("nothing has the p %v", f.P)
+		t.Errorf("no data has the p %v", f.P)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestCorrectAsDefined(t *testing.T) {
 	}
 }
 
-// What is drawn agrees with what is counted, and is the same each time.
+// Drawn results agree with counted ones, and are the same each time.
 func TestCorrectDrawn(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	rows := make([][]float64, 10)
@@ -127,7 +127,7 @@ func TestCorrectMany(t *testing.T) {
 	}
 	f := Correct(rows)
 	if worst := slices.Max(f.P); worst > Level {
-		t.Errorf("of %d pairs of which each differs at each problem, p goes up to %v", len(rows), worst)
+		t.Errorf("%d pairs that each differ at each problem: p up to %v", len(rows), worst)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestProblemsNeeded(t *testing.T) {
 		if got := ProblemsNeeded(c[0]); got != c[1] {
 			t.Errorf("%d comparisons need %d problems, want %d", c[0], got, c[1])
 		}
-		// At so many, wins everywhere are shown even if no two comparisons have anything in common.
+		// With this many, wins everywhere are shown even if no two comparisons have data in common.
 		if p := 2 * float64(c[0]) * math.Ldexp(1, -c[1]); p > Level {
 			t.Errorf("%d problems of %d comparisons have p %v", c[1], c[0], p)
 		}
@@ -146,7 +146,7 @@ func TestProblemsNeeded(t *testing.T) {
 // A family without enough pairs to show anything is reported as such.
 func TestCriticalOfFew(t *testing.T) {
 	var rows [][]float64
-	for signs := range 15 { // each is another pattern, so each of the choices makes one of them extreme
+	for signs := range 15 { // each has another pattern, so each choice makes one of them extreme
 		row := make([]float64, 5)
 		for at := range row {
 			row[at] = float64(1 - 2*(signs>>at&1))
@@ -159,9 +159,8 @@ func TestCriticalOfFew(t *testing.T) {
 	}
 }
 
-// family simulates contenders, of which the first is better than the second by effect and all others are alike
-// the second: how often that pair is shown, how often any that is alike, and what would have been
-// detectable.
+// family simulates contenders: the first is better than the second by effect, and all others equal the second. It
+// returns how often that pair is shown, how often an equal pair is, and the detectable difference.
 func family(contenders, problems, rounds int, effect float64) (shown, alarms, detectable float64) {
 	r := rand.New(rand.NewPCG(11, uint64(contenders)))
 	for range rounds {

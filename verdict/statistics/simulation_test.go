@@ -13,12 +13,12 @@ import (
 // world draws what two contenders differ by at a problem.
 type world struct {
 	name string
-	mean float64 // what is to be in the interval
+	mean float64 // must be in the interval
 	draw func(*rand.Rand) float64
 }
 
-// attempts returns a world whose problems are of all difficulties, both contenders have so many
-// attempts at each, and A solves more of them by the effect.
+// attempts returns a world with problems of all difficulties, in which both contenders have several attempts at each,
+// and A solves more of them by the effect.
 func attempts(k int, effect float64) world {
 	return world{fmt.Sprintf("%d attempts, effect %g", k, effect), effect, func(r *rand.Rand) float64 {
 		p, solved := 0.7*r.Float64(), 0
@@ -42,8 +42,7 @@ var scores = world{"scores", 0.125, func(r *rand.Rand) float64 {
 	return r.Float64() * r.Float64()
 }}
 
-// simulate returns the share of experiments whose interval has the mean, and of those whose p is at most
-// Level.
+// simulate returns the share of experiments whose interval contains the mean, and of those whose p is at most Level.
 func (w world) simulate(problems, rounds int) (covered, alarms float64) {
 	r := rand.New(rand.NewPCG(7, uint64(problems)))
 	differences := make([]float64, problems)
@@ -116,8 +115,8 @@ type share struct {
 	draw  func(*rand.Rand) float64
 }
 
-// shares are of single attempts, of which most pass or half do, of several attempts at problems of all
-// difficulties or of two kinds, and scores of which many are 0.
+// shares are of single attempts that mostly pass or half pass, of several attempts at problems of all difficulties or
+// of two kinds, and scores that are often 0.
 var shares = []share{
 	{"one attempt, 0.8", Scale{Best: 1}, 0.8, passes(1, func(*rand.Rand) float64 { return 0.8 })},
 	{"one attempt, 0.5", Scale{Best: 1}, 0.5, passes(1, func(*rand.Rand) float64 { return 0.5 })},
@@ -144,8 +143,8 @@ func passes(k int, difficulty func(*rand.Rand) float64) func(*rand.Rand) float64
 	}
 }
 
-// test finds that intervals have the mean at least about as often as they say, and always are known. Of
-// few problems they can have it more often.
+// test checks that intervals always exist and contain the mean about as often as they claim, or more often for few
+// problems.
 func (s share) test(t *testing.T, problems, rounds int) {
 	t.Run(fmt.Sprintf("%s, %d problems", s.name, problems), func(t *testing.T) {
 		t.Parallel()
@@ -157,7 +156,7 @@ func (s share) test(t *testing.T, problems, rounds int) {
 			}
 			i := MeanInterval(sample, s.scale)
 			if !i.Known {
-				t.Fatalf("%v has no interval", sample)
+				t.Fatalf("%v: missing interval", sample)
 			}
 			width += (i.High - i.Low) / s.scale.Best / float64(rounds)
 			if i.Low <= s.mean && s.mean <= i.High {

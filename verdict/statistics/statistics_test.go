@@ -123,7 +123,7 @@ func TestMeanBestOf(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	if e := MeanBestOf(nil, 1, passes); e.Known || e.Interval.Known {
-		t.Errorf("nothing has %+v", e)
+		t.Errorf("no data has %+v", e)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestWilson(t *testing.T) {
 	near(t, "low of 0 of 6", none.Low, 0, 1e-12)
 	near(t, "high of 0 of 6", none.High, 0.3903, 1e-4)
 	if i := MeanInterval(nil, Scale{Best: 1}); i.Known {
-		t.Errorf("nothing has %+v", i)
+		t.Errorf("no data has %+v", i)
 	}
 	if i := MeanInterval([]float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, Scale{Best: 1}); i.Known {
 		t.Errorf("equal shares have %+v", i)
@@ -179,7 +179,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// The quartiles are those of numpy.percentile.
+// The quartiles equal those of numpy.percentile.
 func TestSpread(t *testing.T) {
 	for _, test := range []struct {
 		sample []float64

@@ -44,7 +44,7 @@ func (c *carried) send(t *testing.T, from string, o Options) (to string, x *Inde
 		c.pieces[d] = NewPieces(dir).name(i)
 		content, err := os.ReadFile(c.pieces[d])
 		if err != nil || cache.SumBytes(content) != d || len(content) > PieceSize {
-			t.Errorf("piece %d is not what its digest says, or has %d bytes: %v", i, len(content), err)
+			t.Errorf("piece %d does not match its digest, or has %d bytes: %v", i, len(content), err)
 		}
 	}
 	to = t.TempDir()
@@ -136,12 +136,12 @@ func TestParcel(t *testing.T) {
 			t.Errorf("the link leads to %q, %v", target, err)
 		}
 		if info, err := os.Stat(filepath.Join(to, "work", "again")); err != nil || info.Sys().(*syscall.Stat_t).Nlink != 2 {
-			t.Errorf("the hard link is none: %v", err)
+			t.Errorf("not a hard link: %v", err)
 		}
 	}
 	check(to)
 
-	// What has not changed is not packed again.
+	// Unchanged files are not packed again.
 	write(t, filepath.Join(to, "work", "added"), "added", 0o644)
 	want["added"] = state(t, filepath.Join(to, "work", "added"))
 	to, second := c.send(t, to, Options{Before: x})
@@ -150,7 +150,7 @@ func TestParcel(t *testing.T) {
 		t.Errorf("5 bytes were added and %v packed", added)
 	}
 
-	// What the other machine has is a reference.
+	// Files that the other machine has are sent as references.
 	known := cache.SumBytes([]byte("added"))
 	c.content[known] = []byte("added")
 	to, third := c.send(t, to, Options{Known: func(d cache.Digest) bool { return d == known }})
@@ -160,7 +160,7 @@ func TestParcel(t *testing.T) {
 	}
 }
 
-// What is too much is left out, and said.
+// Files beyond the limit are omitted and reported.
 func TestLimit(t *testing.T) {
 	from := t.TempDir()
 	write(t, filepath.Join(from, "work", "a"), "12345", 0o644)
@@ -178,7 +178,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Damaged pieces are errors, and no file leads out of where it is unpacked.
+// Damaged pieces are errors, and no file escapes from the unpacked directory.
 func TestDamage(t *testing.T) {
 	from := t.TempDir()
 	write(t, filepath.Join(from, "work", "a"), "content", 0o644)

@@ -18,12 +18,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 )
 
-// recorded answers one call as SkyPilot 0.14.1 did, and keeps what it was asked.
+// recorded replays a response of SkyPilot 0.14.1 to one call, and records the request.
 type recorded struct {
-	status int    // of what waits for the request
+	status int    // response to the wait for the request
 	value  string // its result, or its error if status is 500; JSON
 	state  string // of the request; "" is SUCCEEDED, or FAILED with an error
-	stream string // what the call itself answers
+	stream string // response to the call itself
 	path   string
 	body   map[string]any
 	header http.Header
@@ -132,7 +132,7 @@ func TestCalls(t *testing.T) {
 			}
 			test.body["env_vars"] = user
 			if r.path != test.path || !reflect.DeepEqual(r.body, test.body) {
-				t.Errorf("asked %s %v, want %s %v", r.path, r.body, test.path, test.body)
+				t.Errorf("requested %s %v, want %s %v", r.path, r.body, test.path, test.body)
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func TestSaid(t *testing.T) {
 		"\x1b[31mNo job.\x1b[0m\n(not one: pid=x) a\n": "No job.\n(not one: pid=x) a",
 	} {
 		if got := api.Said(log); got != want {
-			t.Errorf("of %q it said %q, want %q", log, got, want)
+			t.Errorf("%q: got %q, want %q", log, got, want)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestLogs(t *testing.T) {
 	}
 	want := map[string]any{"cluster_name": "c1", "job_id": 2., "follow": true, "tail": 5., "env_vars": map[string]any{"SKYPILOT_USER_ID": "feva1e57", "SKYPILOT_USER": "tester"}}
 	if !reflect.DeepEqual(r.body, want) {
-		t.Errorf("asked %v", r.body)
+		t.Errorf("requests %v", r.body)
 	}
 	r = &recorded{status: 500, value: `{"type":"ClusterDoesNotExist","message":"x"}`, stream: "\n"}
 	if err := client(t, r).Logs(t.Context(), &out, "c1", 2, 0, false); !api.NoSuchCluster(err) {

@@ -91,11 +91,11 @@ func TestEgress(t *testing.T) {
 		}
 	}
 	if got := strings.Join(hosts, " "); strings.Contains(got, "bad") {
-		t.Errorf("asked for %s", got)
+		t.Errorf("requested %s", got)
 	}
 }
 
-// A name that leads to this machine is not outside.
+// A name that resolves to this machine is not outside.
 func TestDialOutside(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "localhost", "169.254.169.254", "0.0.0.0"} {
 		if _, err := dialOutside(t.Context(), "tcp", net.JoinHostPort(host, "80")); err == nil || !strings.Contains(err.Error(), "this machine") {

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// What no run has used for long leaves the store of a worker when it starts.
+// A starting worker removes old unused blobs from its store.
 func TestStoreIsCollected(t *testing.T) {
 	dir := t.TempDir()
 	store, err := cache.OpenDisk(filepath.Join(dir, "store"), cache.Options{})

@@ -42,8 +42,8 @@ var some = []Result{
 	{Pair: Pair{"d/m.py", "d"}, Status: Pending},
 }
 
-// The texts are what Frontier-CS's batches write of the same results, but for
-// what is not finite, which has no part in means here, and the first line.
+// The texts equal those of Frontier-CS's batches for the same results, except for the first line and for non-finite
+// scores, which these means exclude.
 func TestWrite(t *testing.T) {
 	files, err := Files("Evaluation Summary - nightly", some)
 	if err != nil {
@@ -150,7 +150,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The hashes are what Frontier-CS's own functions give for the same trees.
+// Frontier-CS's own functions return these hashes for the same trees.
 func TestHash(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"a/x.py": "1", "a-b/x.py": "2", "a.py": "3", "readme": "4", "noext.": "5", "data.csv": "6", "lib.so": "7", "UP.PY": "8",
@@ -171,7 +171,7 @@ func TestHash(t *testing.T) {
 		t.Errorf("file: %s, %v", got, err)
 	}
 	if got, err := HashDirectory(t.TempDir(), First); err != nil || got != HashOfNothing || got != "e3b0c44298fc1c14" {
-		t.Errorf("nothing: %s, %v", got, err)
+		t.Errorf("empty: %s, %v", got, err)
 	}
 	if got, err := HashDirectory(filepath.Join(dir, "gone"), First); err == nil {
 		t.Errorf("a directory that is not there has the hash %s", got)

@@ -44,7 +44,7 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// same compares numbers; NaN equals itself.
+// same compares numbers, but NaN equals itself.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func TestOutput(t *testing.T) {

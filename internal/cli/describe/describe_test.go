@@ -74,7 +74,7 @@ func TestNotice(t *testing.T) {
 			t.Errorf("%#v: %q, %v", try.notice, said, always)
 		}
 		if said != "" && !strings.HasSuffix(said, "\n") {
-			t.Errorf("%#v: %q is no whole line", try.notice, said)
+			t.Errorf("%#v: %q is not a whole line", try.notice, said)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestCleaned(t *testing.T) {
 	c := &upkeep.Cleaned{Sessions: 1, Removed: 2, Runs: 5, Clusters: []string{"c1"}, Containers: []kind.RemovedContainers{{Containers: 1, Images: 3, Built: 2, Networks: 1, Host: "here"}}}
 	before := "removed 1 network from here\nremoved 1 container and 3 images, 2 of which built from a Dockerfile, from here\nended cluster c1\n"
 	same(t, "whole", Cleaned(c, false, true), before+"ended 1 leftover sessions, removed 2 of 5 run records\n")
-	same(t, "what an error left", Cleaned(c, false, false), before)
+	same(t, "leftovers of an error", Cleaned(c, false, false), before)
 	same(t, "the state", Cleaned(&upkeep.Cleaned{State: "/p/.fevalgraph"}, false, true), "removed /p/.fevalgraph\n")
 }
 
@@ -142,7 +142,7 @@ func TestVerified(t *testing.T) {
 	v.Again = nil
 	same(t, "findings", Verified(v), head+"WRONG signature: of nobody\nWRONG node of tests:p: two keys\n")
 	if VerifiedJSON(v).Rerun != nil {
-		t.Error("the object of a bundle of which nothing was made again has a rerun")
+		t.Error("the object of a bundle without a rerun has one")
 	}
 }
 
@@ -163,7 +163,7 @@ func TestGenerated(t *testing.T) {
 	same(t, "a priced one", strings.Join(rows[0], "|"), "a|1|0|1|0|1,234|$0.0500")
 	same(t, "a free one", strings.Join(rows[1], "|"), "b|0|1|0|1|0|")
 	if got := Remarks(placed, true); strings.Contains(got, "no code") || !strings.Contains(got, "edited since and stay") {
-		t.Errorf("remarks beside progress:\n%s", got)
+		t.Errorf("remarks next to progress:\n%s", got)
 	}
 	if got := Remarks(placed, false); !strings.Contains(got, "no code") {
 		t.Errorf("remarks without progress:\n%s", got)

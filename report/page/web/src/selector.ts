@@ -72,7 +72,7 @@ function matchGlob(pattern: string): (s: string) => boolean {
   return s => s === pattern || re.test(s)
 }
 
-/** Escapes a name for addresses, as in plan/escape.go. */
+/** Escapes a name for addresses, as in plan/address.go. */
 export function escape(name: string): string {
   if (!/[/%"]/.test(name)) return name
   let out = ''
