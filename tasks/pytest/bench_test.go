@@ -104,8 +104,8 @@ func sealWith(key []byte, reports map[string]sealedReport) []byte {
 
 func passing(c *fake.Call) (backend.Exit, error) {
 	c.Command.Output.Write(collected(1))
-	c.Files.Write(jsonReportPath, jsonOf(0, one{id: "tests/test_cp.py::t", outcome: "passed"}))
-	c.Files.Write(ctrfPath, ctrfOf(one{id: "tests/test_cp.py::t", outcome: "passed"}))
+	c.Files.Write(jsonReportPath, encodeJSON(0, one{id: "tests/test_cp.py::t", outcome: "passed"}))
+	c.Files.Write(ctrfPath, encodeCTRF(one{id: "tests/test_cp.py::t", outcome: "passed"}))
 	return backend.Exit{Seconds: 2}, nil
 }
 
