@@ -191,11 +191,11 @@ func TestFileIndexErrors(t *testing.T) {
 // Any damage to a saved index makes it empty, without wrong digests.
 func TestFileIndexDamage(t *testing.T) {
 	path, place := filepath.Join(t.TempDir(), "index"), proof.Place{}
-	whole := place.Seal(path, indexOf(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}}))
+	whole := place.Seal(path, encodeIndex(map[pathID]indexEntry{{1}: {used: 7}, {2}: {used: 8}}))
 	read := func(b []byte) int {
 		content, _ := place.Unseal(path, b)
 		e, _ := decodeIndex(content)
-		return len(entriesOf(&e))
+		return len(readEntries(&e))
 	}
 	if n := read(whole); n != 2 {
 		t.Fatalf("%d entries", n)
@@ -222,11 +222,11 @@ func TestFileIndexDamage(t *testing.T) {
 func known(ix *FileIndex) map[pathID]indexEntry {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	return entriesOf(&ix.entries)
+	return readEntries(&ix.entries)
 }
 
-// entriesOf returns all entries of a table.
-func entriesOf(t *indexTable) map[pathID]indexEntry {
+// readEntries returns all entries of a table.
+func readEntries(t *indexTable) map[pathID]indexEntry {
 	all := map[pathID]indexEntry{}
 	for r := range slices.Chunk(t.saved, indexRecordSize) {
 		all[pathID(r)] = decodeIndexEntry(r)
@@ -239,8 +239,8 @@ func entriesOf(t *indexTable) map[pathID]indexEntry {
 	return all
 }
 
-// indexOf returns the saved form of entries.
-func indexOf(entries map[pathID]indexEntry) []byte {
+// encodeIndex returns the saved form of entries.
+func encodeIndex(entries map[pathID]indexEntry) []byte {
 	t := indexTable{}
 	for id, e := range entries {
 		t.put(id, e)
@@ -280,7 +280,7 @@ func TestIndexTable(t *testing.T) {
 				t.Fatalf("step %d: %v is %v, %v; want %v, %v", step, id, e, there, w, ok)
 			}
 		}
-		if got := entriesOf(&table); !maps.Equal(got, want) {
+		if got := readEntries(&table); !maps.Equal(got, want) {
 			t.Fatalf("%d entries, want %d", len(got), len(want))
 		}
 	}
@@ -366,7 +366,7 @@ func BenchmarkFileIndex(b *testing.B) {
 		entries[idOf("/project/problems/some_problem/tests/file_"+strconv.Itoa(i))] = indexEntry{used: today()}
 	}
 	path := filepath.Join(b.TempDir(), "index")
-	whole := indexOf(entries)
+	whole := encodeIndex(entries)
 	overwriteNew(b, path, string(whole))
 	b.SetBytes(int64(len(whole)))
 	b.ReportAllocs()

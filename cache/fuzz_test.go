@@ -8,8 +8,8 @@ import (
 
 // A saved index is read whole or not at all.
 func FuzzFileIndex(f *testing.F) {
-	f.Add(indexOf(nil))
-	f.Add(indexOf(map[pathID]indexEntry{{1}: {state: fileState{size: 1, mtime: -1}, used: 7}}))
+	f.Add(encodeIndex(nil))
+	f.Add(encodeIndex(map[pathID]indexEntry{{1}: {state: fileState{size: 1, mtime: -1}, used: 7}}))
 	f.Add([]byte(indexMagic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		entries, err := decodeIndex(b)

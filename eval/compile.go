@@ -22,8 +22,9 @@ type Project struct {
 	suites   partition.Suites // nodes of suites that are in no graph, since nothing was compiled
 	reads    *reading         // nil unless it is compared with another commit
 
-	all   *execution               // a dry run over all nodes; set on first use
-	words map[plan.CellID][]string // words for verdicts of checkpoints; set on first use
+	all      *execution               // a dry run over all nodes; set on first use
+	observed bool                     // the trace contains the reads of all nodes
+	words    map[plan.CellID][]string // words for verdicts of checkpoints; set on first use
 }
 
 // Open loads the configuration, opens state and store, and compiles all partitions.

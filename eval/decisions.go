@@ -92,11 +92,12 @@ func (x *execution) fill(ctx context.Context, d *Decisions) error {
 	waiting := map[string]pendingWork{} // by pool
 	ids := x.nodes()
 	for _, id := range ids {
-		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
-		if stateOf(st) != Fresh {
-			d.Fresh--
-			d.Seconds += st.Expected
+		if x.rep.IsCached(id) {
+			continue
 		}
+		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
+		d.Fresh--
+		d.Seconds += st.Expected
 		if st.Unknown {
 			d.Unknown++
 		}

@@ -106,8 +106,8 @@ func scores(t *testing.T, out *eval.Outcome) string {
 	return strings.TrimSpace(b.String())
 }
 
-// taken returns the number of partitions that the record of a run reuses, and the nodes that the run decided.
-func taken(t *testing.T, o eval.Options, run string) (partitions int, decided []string) {
+// reusedPartitions returns the number of partitions that the record of a run reuses, and the nodes that the run decided.
+func reusedPartitions(t *testing.T, o eval.Options, run string) (partitions int, decided []string) {
 	t.Helper()
 	err := event.OpenRun(o.Records(), run).Each(func(e event.Event) bool {
 		switch e := e.(type) {
@@ -139,7 +139,7 @@ func TestOnlyStalePartitionsAreCompiled(t *testing.T) {
 	first := mustRun(t, o, eval.Request{})
 	want := scores(t, first)
 	same := mustRun(t, o, eval.Request{})
-	if partitions, decided := taken(t, o, same.Run); partitions != 3 || len(decided) > 0 || same.End.Nodes != first.End.Nodes || same.End.Cached != first.End.Nodes {
+	if partitions, decided := reusedPartitions(t, o, same.Run); partitions != 3 || len(decided) > 0 || same.End.Nodes != first.End.Nodes || same.End.Cached != first.End.Nodes {
 		t.Errorf("unchanged: %d partitions reused, %q decided; %+v", partitions, decided, same.End)
 	}
 	if got := scores(t, same); got != want {
@@ -148,7 +148,7 @@ func TestOnlyStalePartitionsAreCompiled(t *testing.T) {
 	edit(t, o, solutions[0]+".txt", "50\n")
 	stabilize(t, o)
 	edited := mustRun(t, o, eval.Request{})
-	partitions, decided := taken(t, o, edited.Run)
+	partitions, decided := reusedPartitions(t, o, edited.Run)
 	for _, addr := range decided {
 		if strings.Contains(addr, solutions[1]) || strings.Contains(addr, "other") {
 			t.Errorf("%s was decided about, and is in a fresh partition", addr)
@@ -322,7 +322,7 @@ func TestCleanKeepsPartitionsInUse(t *testing.T) {
 		t.Errorf("%d partition files are left, want 4", n)
 	}
 	out := mustRun(t, o, eval.Request{})
-	if partitions, _ := taken(t, o, out.Run); partitions != 3 {
+	if partitions, _ := reusedPartitions(t, o, out.Run); partitions != 3 {
 		t.Errorf("%d partitions are taken over after clean", partitions)
 	}
 	runs, err := event.Runs(o.Records())

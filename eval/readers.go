@@ -68,16 +68,23 @@ func readsAny(part *partState, edits []cache.Edit) bool {
 	return err != nil || slices.ContainsFunc(edits, func(e cache.Edit) bool { return e.ChangesAny(s) })
 }
 
-// readers returns the nodes that read a file, or a file in a directory.
+// readers returns the nodes that read a file, or a file in a directory. It decides only the nodes that read sources.
 func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
-	if _, err := p.decideAll(ctx); err != nil {
-		return nil, err
-	}
 	e, g, any := p.edit(path), p.Plan.Graph, false
+	sources := slices.DeleteFunc(p.everyNode(), func(id graph.ID) bool {
+		n := g.Node(id)
+		return n.Pinned != nil || !p.trace.Reads(n.Addr)
+	})
+	if p.all == nil && !p.observed {
+		if _, err := (&goals{Project: p, targets: sources}).decide(ctx, false); err != nil {
+			return nil, err
+		}
+		p.observed = true
+	}
 	set := make([]bool, g.Len())
 	add := func(id graph.ID) { set[id], any = true, true }
-	for id := range graph.ID(g.Len()) {
-		if n := g.Node(id); n.Pinned == nil && slices.ContainsFunc(p.trace.Of(n.Addr), e.Changes) {
+	for _, id := range sources {
+		if slices.ContainsFunc(p.trace.Of(g.Node(id).Addr), e.Changes) {
 			add(id)
 		}
 	}

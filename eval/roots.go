@@ -37,13 +37,16 @@ func (x *execution) roots(ids []graph.ID) []int32 {
 	roots := make([]int32, len(ids))
 	for i, id := range ids {
 		roots[i] = int32(i)
+		if x.rep.IsCached(id) {
+			continue
+		}
 		category := categoryOf(x.rep.Status(id))
 		if category != string(event.CauseFollows) && category != "blocked" {
 			continue
 		}
 		for _, dep := range x.Plan.Graph.Node(id).Deps {
 			j, ok := slices.BinarySearch(ids, dep.On)
-			if state := stateOf(x.rep.Status(dep.On)); ok && state != Fresh && (category == string(event.CauseFollows) || cannotRun(state)) {
+			if ok && !x.rep.IsCached(dep.On) && (category == string(event.CauseFollows) || cannotRun(stateOf(x.rep.Status(dep.On)))) {
 				roots[i] = roots[j]
 				break
 			}
@@ -57,7 +60,7 @@ func (x *execution) feeds(ids []graph.ID) []bool {
 	feeds := make([]bool, len(ids))
 	for i := len(ids) - 1; i >= 0; i-- {
 		n := x.Plan.Graph.Node(ids[i])
-		if stateOf(x.rep.Status(ids[i])) == Fresh || !feeds[i] && !ofCell(plan.NodeCell(n)) {
+		if x.rep.IsCached(ids[i]) || !feeds[i] && !ofCell(plan.NodeCell(n)) {
 			continue
 		}
 		for _, dep := range n.Deps {

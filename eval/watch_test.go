@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// watchOf returns a watch of a project after a run, with stable inputs.
-func watchOf(t *testing.T, o eval.Options, r eval.Request) *eval.Watch {
+// newWatch returns a watch of a project after a run, with stable inputs.
+func newWatch(t *testing.T, o eval.Options, r eval.Request) *eval.Watch {
 	t.Helper()
 	stabilize(t, o)
 	w := eval.NewWatch(o)
@@ -70,7 +70,7 @@ func TestWatchRunsForWhatMatters(t *testing.T) {
 			t.Parallel()
 			o, _ := tree(t)
 			add(t, o, "fevalgraph.hcl", export)
-			w := watchOf(t, o, eval.Request{})
+			w := newWatch(t, o, eval.Request{})
 			c.change(t, o)
 			stabilize(t, o)
 			path, again := w.Compare(t.Context())
@@ -91,7 +91,7 @@ func TestWatchRunsForWhatMatters(t *testing.T) {
 func TestWatchRunsNothingForNothing(t *testing.T) {
 	t.Parallel()
 	o, _ := tree(t)
-	w := watchOf(t, o, eval.Request{Selection: eval.Selection{Targets: []string{"problem=other"}}})
+	w := newWatch(t, o, eval.Request{Selection: eval.Selection{Targets: []string{"problem=other"}}})
 	write(t, o, "a.txt", "5\n")
 	if path, again := w.Compare(t.Context()); again {
 		t.Errorf("%s, which is not selected, starts a run", path)

@@ -51,7 +51,7 @@ const (
 
 // newAttempt begins an attempt for a worker to run. Its slot is already taken.
 func (s *scheduler) newAttempt(id ID) *attempt {
-	n, st := s.g.Node(id), &s.status[id]
+	n, st := s.g.Node(id), s.statusOf(id)
 	a := &attempt{id: id, n: n, key: st.Key, manifest: st.Manifest, forced: s.forcedReason(id) != "", pool: s.poolName(n),
 		work: newWork(n.Addr, st.Attempts+1, s.o.Store, s.inputs(nil, n))}
 	a.work.Forced = s.isForcedByCaller(id)
@@ -118,7 +118,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 func (s *scheduler) announceStart(a *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status[a.id].Attempts++
+	s.statusOf(a.id).Attempts++
 	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt, Pool: a.pool, Time: time.Now().UTC()})
 }
 

@@ -27,10 +27,10 @@ func (b Bound) Idle(seconds float64) float64 {
 // Bound returns the lower bound for the work that the execution did, based on measured durations.
 func (g *Graph) Bound(r *Report, pools map[string]int) Bound {
 	var b Bound
-	chain := make([]float64, len(g.nodes))
+	chain := make([]float64, g.Len())
 	work, exclusive := map[string]float64{}, map[string]float64{}
 	for _, id := range r.Nodes {
-		n, st := &g.nodes[id], r.Status(id)
+		n, st := g.Node(id), r.Status(id)
 		for _, d := range n.Deps {
 			chain[id] = max(chain[id], chain[d.On])
 		}

@@ -12,7 +12,7 @@ func TestBound(t *testing.T) {
 	b := g.Add(Node{Addr: "b", Deps: []Dep{{On: a}}})
 	c := g.Add(Node{Addr: "c"})
 	d := g.Add(Node{Addr: "d", Pool: "one", Deps: []Dep{{On: c}}})
-	r := &Report{Nodes: []ID{a, b, c, d}, statuses: []Status{
+	r := &Report{Nodes: []ID{a, b, c, d}, statuses: []*Status{
 		{State: event.Done, Stale: true, Seconds: 3},
 		{State: event.Done, Stale: true, Seconds: 4},
 		{State: event.Cached, Seconds: 100}, // an earlier run's
@@ -28,7 +28,7 @@ func TestBound(t *testing.T) {
 	}
 	// Nodes that must not run at the same time form a chain.
 	for _, id := range []ID{a, d} {
-		g.Node(id).Exclusive = []string{"port 8080"}
+		g.Node(id).Scheduling = &Scheduling{Exclusive: []string{"port 8080"}}
 	}
 	got = g.Bound(r, map[string]int{CPUPool: 2, "one": 1})
 	if want := (Bound{Chain: 8, Slots: 5, Work: 12, Size: 1}); got != want {

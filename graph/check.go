@@ -43,7 +43,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 	buf = slices.Grow(buf, len(n.Deps))
 	for i := range n.Deps {
 		on := n.Deps[i].On
-		st := &s.status[on]
+		st := s.statusOf(on)
 		buf = append(buf, input{dep: &n.Deps[i], outputs: st.Outputs, state: st.State, message: st.Message,
 			failed: st.Class == cache.ClassFailed, hole: !s.usable(on),
 			stale: st.Stale, unknown: st.Unknown, culprit: st.Culprit, cause: st.Cause, changes: st.Changes})
@@ -53,7 +53,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 
 // usable reports whether a resolved node has outputs to consume or, in a dry run, would have some.
 func (s *scheduler) usable(id ID) bool {
-	st := &s.status[id]
+	st := s.statusOf(id)
 	switch st.State {
 	case event.Done, event.Cached, event.Timeout:
 		return st.Class != cache.ClassFailed

@@ -156,7 +156,7 @@ func (d *decision) apply(ctx context.Context, s *scheduler) {
 }
 
 func (s *scheduler) applyAnswer(d *decision) {
-	st := &s.status[d.id]
+	st := s.statusOf(d.id)
 	attempts := st.Attempts
 	*st = d.status
 	st.Attempts = attempts
@@ -166,6 +166,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 	}
 	switch d.verdict {
 	case fresh:
+		forget(d.n)
 		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
 		st.Cause, st.Saved, st.Run, st.Stored = cachedCause(d.record.Run), d.record.Seconds, d.record.Run, true
 		s.resolve(d.id, d.record.Class)
@@ -210,6 +211,12 @@ func (s *scheduler) refused(n *Node) error {
 	return s.o.Refuse(n)
 }
 
+func forget(n *Node) {
+	if f, ok := n.Task.(Forgetter); ok {
+		f.Forget()
+	}
+}
+
 func cachedCause(run string) string {
 	if run == "" {
 		return "inputs unchanged"
@@ -224,7 +231,7 @@ func intern(text string) string { return unique.Make(text).Value() }
 // the work itself make it failed, an absent device skipped, an input that must not be queried unknown, and
 // any other error broken.
 func (s *scheduler) fail(id ID, err error) {
-	st := &s.status[id]
+	st := s.statusOf(id)
 	st.Message = err.Error()
 	var faulty Faulty
 	if errors.As(err, &faulty) {

@@ -51,7 +51,7 @@ func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) stri
 	of, byName := make(map[ID]int, len(ids)), map[string]int{}
 	columns := g.columns(ids)
 	for _, id := range ids {
-		n, l := &g.nodes[id], stateOf(id)
+		n, l := g.Node(id), stateOf(id)
 		name := fold(n)
 		at, known := byName[name]
 		if name == "" || !known {
@@ -87,7 +87,7 @@ func (g *Graph) columns(ids []ID) map[ID]int {
 	}
 	of, all := make(map[ID]column, len(ids)), []column(nil)
 	for _, id := range ids {
-		n := &g.nodes[id]
+		n := g.Node(id)
 		c := column{kind: n.Kind}
 		for _, dep := range n.Deps {
 			if on, in := of[dep.On]; in {

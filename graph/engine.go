@@ -132,8 +132,8 @@ func (s *Status) Output(name string) (cache.Output, bool) {
 
 // Report is the result of an execution.
 type Report struct {
-	Nodes    []ID     // the closure of the targets without pinned nodes, in topological order
-	statuses []Status // by ID
+	Nodes    []ID      // the closure of the targets without pinned nodes, in topological order
+	statuses []*Status // by ID; nil for pinned nodes that the execution served, and outside of the closure
 	Seconds  float64
 	g        *Graph
 	run      string
@@ -153,7 +153,20 @@ func (r *Report) End(run string) event.RunEnd {
 }
 
 // Status returns the status of a node of the closure.
-func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
+func (r *Report) Status(id ID) *Status {
+	if st := r.statuses[id]; st != nil {
+		return st
+	}
+	return r.g.Node(id).pinnedStatus()
+}
+
+// IsCached reports whether a node of the closure was served a stored answer.
+func (r *Report) IsCached(id ID) bool {
+	if st := r.statuses[id]; st != nil {
+		return st.State == event.Cached
+	}
+	return r.g.Node(id).Pinned != nil
+}
 
 // With returns a copy of r with additional outputs, of nodes outside of the closure of its targets.
 func (r *Report) With(outputs func(ID) []cache.Output) *Report {
@@ -163,9 +176,11 @@ func (r *Report) With(outputs func(ID) []cache.Output) *Report {
 	for _, id := range r.Nodes {
 		decided[id] = true
 	}
-	for id := range more.statuses {
-		if st := &more.statuses[id]; !decided[id] && st.Outputs == nil {
-			st.Outputs = outputs(ID(id))
+	for id := range ID(len(more.statuses)) {
+		if !decided[id] && r.Status(id).Outputs == nil {
+			st := *r.Status(id)
+			st.Outputs = outputs(id)
+			more.statuses[id] = &st
 		}
 	}
 	return &more
@@ -195,7 +210,7 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	started := time.Now()
 	s := newScheduler(g, g.Closure(targets), o)
 	err := s.run(ctx)
-	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Pinned != nil })
+	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.Node(id).Pinned != nil })
 	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds(), g: g, run: o.Run, store: o.Store.ID(), last: o.Last}
 	r.count()
 	for _, times := range s.preemptions {
@@ -208,7 +223,7 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 // the seconds of work that produced them.
 func (r *Report) Saved() (bytes int64, seconds float64) {
 	for _, id := range r.Nodes {
-		st := &r.statuses[id]
+		st := r.Status(id)
 		if st.State != event.Cached || st.Earlier {
 			continue
 		}
@@ -222,7 +237,7 @@ func (r *Report) Saved() (bytes int64, seconds float64) {
 
 func (r *Report) count() {
 	for _, id := range r.Nodes {
-		st := &r.statuses[id]
+		st := r.Status(id)
 		if st.Foreign {
 			r.Foreign++
 		}

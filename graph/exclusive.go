@@ -16,7 +16,7 @@ type claims map[any][]ID // nodes that wait for each resource: in phase queued, 
 
 // exclusiveNames returns the resources that no other node may claim while a node runs.
 func (s *scheduler) exclusiveNames(id ID) []any {
-	things := []any{s.status[id].Key}
+	things := []any{s.statusOf(id).Key}
 	for _, name := range s.g.Node(id).Exclusive {
 		things = append(things, name)
 	}

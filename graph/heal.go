@@ -72,7 +72,7 @@ func (s *scheduler) dependencies(n *Node) (all []loss, underWay bool) {
 			underWay = true
 		case !seen[d.On]:
 			seen[d.On] = true
-			all = append(all, loss{d.On, s.status[d.On].Outputs, s.rebuilds[d.On].times})
+			all = append(all, loss{d.On, s.statusOf(d.On).Outputs, s.rebuilds[d.On].times})
 		}
 	}
 	return all, underWay
@@ -97,8 +97,8 @@ func (s *scheduler) intact(ctx context.Context, outputs []cache.Output) bool {
 func (s *scheduler) rebuild(lost []loss) {
 	for _, l := range lost {
 		if s.isCurrent(l) {
-			s.status[l.id].Attempts = 0
 			s.invalidate(l.id, true)
+			s.status[l.id].Attempts = 0
 		}
 	}
 }
@@ -107,13 +107,14 @@ func (s *scheduler) rebuild(lost []loss) {
 // resolved ones are revisited if its outputs change.
 func (s *scheduler) invalidate(id ID, forced bool) {
 	r := s.rebuilds[id]
-	r.forced, r.open, r.oldOutputs, r.usable = forced, true, s.status[id].Outputs, s.usable(id)
+	r.forced, r.open, r.oldOutputs, r.usable = forced, true, s.statusOf(id).Outputs, s.usable(id)
 	if forced {
 		r.times++
 	}
 	s.rebuilds[id] = r
 	s.open++
-	n, st := s.g.Node(id), &s.status[id]
+	n, st := s.g.Node(id), s.statusOf(id)
+	s.status[id] = st
 	cause := "an input was made again"
 	if forced {
 		cause = "its output is no longer in the store"
@@ -140,7 +141,7 @@ func (s *scheduler) rebuilt(id ID) bool {
 	}
 	r.forced, r.open = false, false
 	s.rebuilds[id] = r
-	return r.usable != s.usable(id) || !slices.Equal(r.oldOutputs, s.status[id].Outputs)
+	return r.usable != s.usable(id) || !slices.Equal(r.oldOutputs, s.statusOf(id).Outputs)
 }
 
 // revisitUsers decides again the nodes that used replaced outputs.

@@ -24,7 +24,7 @@ type Last struct {
 // else the previous one, and whether an attempt broke. Input errors and absent devices do not count as
 // attempts.
 func (r *Report) Last(id ID) Last {
-	n, st := r.g.Node(id), &r.statuses[id]
+	n, st := r.g.Node(id), r.Status(id)
 	if st.Stored {
 		return Last{Addr: n.Addr, Answer: r.answer(id), Store: r.store}
 	}
@@ -52,7 +52,7 @@ func (l *Last) attempt() string { return fmt.Sprintf("last attempt %s (%s)", l.E
 
 // answer returns the stored answer of a node.
 func (r *Report) answer(id ID) Answer {
-	n, st := r.g.Node(id), &r.statuses[id]
+	n, st := r.g.Node(id), r.Status(id)
 	if n.Pinned != nil {
 		return *n.Pinned
 	}

@@ -41,6 +41,11 @@ type Validator interface {
 	Validate(ctx context.Context, outputs []cache.Output) (reason string, err error)
 }
 
+// Forgetter is a Task whose Describe keeps data for Run. Forget drops it, since a stored answer was served instead.
+type Forgetter interface {
+	Forget()
+}
+
 // Outcome is the result of a node's work.
 type Outcome struct {
 	Class   cache.Class // "" means done
@@ -88,13 +93,8 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" means the cpu pool
-	Slots  int    // slots of the pool that its work takes, limited to 1..all
-	// Exclusive names resources that only one running node at a time can use, in any pool: "port 8080".
-	Exclusive []string
-	// Probes names services that Describe queries and that are slow only the first time, such as a backend.
-	// Until one node with a name has been described, no other node with that name is decided.
-	Probes []string
-	Retry  Retry
+	// Scheduling can be shared by nodes. Add replaces nil, which is the zero value for most nodes.
+	*Scheduling
 	// Tolerant nodes run even when dependencies have no outputs; Work.State returns how those ended. Such an
 	// outcome is not stored.
 	Tolerant bool
@@ -106,24 +106,34 @@ type Node struct {
 	Pinned *Answer
 }
 
+// Scheduling contains the constraints on the work of a node that few nodes have.
+type Scheduling struct {
+	Slots int // slots of the pool that the work takes, limited to 1..all
+	// Exclusive names resources that only one running node at a time can use, in any pool: "port 8080".
+	Exclusive []string
+	// Probes names services that Describe queries and that are slow only the first time, such as a backend.
+	// Until one node with a name has been described, no other node with that name is decided.
+	Probes []string
+	Retry  Retry
+}
+
 // Graph is a set of nodes, dependencies before dependents.
 type Graph struct {
-	nodes  []Node
+	blocks [][]Node // of blockSize nodes, except for the last; never copied, unlike a slice that grows
 	byAddr map[string]ID
+
+	unconstrained Scheduling // of nodes without constraints
 }
+
+const blockSize = 256
 
 // New returns an empty graph.
-func New() *Graph { return NewOf(0) }
-
-// NewOf returns an empty graph with capacity for a number of nodes; more can be added.
-func NewOf(nodes int) *Graph {
-	return &Graph{nodes: make([]Node, 0, nodes), byAddr: make(map[string]ID, nodes)}
-}
+func New() *Graph { return &Graph{byAddr: map[string]ID{}} }
 
 // Add appends a node. Its dependencies must have been added before, so cycles are impossible; a duplicate
 // address is a bug of the caller.
 func (g *Graph) Add(n Node) ID {
-	id := ID(len(g.nodes))
+	id := ID(g.Len())
 	if _, taken := g.byAddr[n.Addr]; taken {
 		panic("graph: duplicate node address " + n.Addr)
 	}
@@ -132,19 +142,26 @@ func (g *Graph) Add(n Node) ID {
 			panic(fmt.Sprintf("graph: node %s depends on a node that was not added before it", n.Addr))
 		}
 	}
-	g.nodes = append(g.nodes, n)
+	if n.Scheduling == nil {
+		n.Scheduling = &g.unconstrained
+	}
+	if id%blockSize == 0 {
+		g.blocks = append(g.blocks, make([]Node, 0, blockSize))
+	}
+	last := &g.blocks[len(g.blocks)-1]
+	*last = append(*last, n)
 	g.byAddr[n.Addr] = id
 	return id
 }
 
 // Len returns the number of nodes.
-func (g *Graph) Len() int { return len(g.nodes) }
+func (g *Graph) Len() int { return len(g.byAddr) }
 
 // Node returns the node with the given id; the caller must not change it.
-func (g *Graph) Node(id ID) *Node { return &g.nodes[id] }
+func (g *Graph) Node(id ID) *Node { return &g.blocks[id/blockSize][id%blockSize] }
 
 // Pin pins a node to a fresh answer: see Node.Pinned.
-func (g *Graph) Pin(id ID, answer Answer) { g.nodes[id].Pinned = &answer }
+func (g *Graph) Pin(id ID, answer Answer) { g.Node(id).Pinned = &answer }
 
 // Lookup finds a node by its address.
 func (g *Graph) Lookup(addr string) (ID, bool) {
@@ -154,17 +171,17 @@ func (g *Graph) Lookup(addr string) (ID, bool) {
 
 // Closure returns the targets and their dependencies in ascending, hence topological, order.
 func (g *Graph) Closure(targets []ID) []ID {
-	wanted := make([]bool, len(g.nodes))
+	wanted := make([]bool, g.Len())
 	for _, t := range targets {
 		wanted[t] = true
 	}
 	var closure []ID
-	for id := ID(len(g.nodes)) - 1; id >= 0; id-- {
+	for id := ID(g.Len()) - 1; id >= 0; id-- {
 		if !wanted[id] {
 			continue
 		}
 		closure = append(closure, id)
-		for _, d := range g.nodes[id].Deps {
+		for _, d := range g.Node(id).Deps {
 			wanted[d.On] = true
 		}
 	}

@@ -95,7 +95,7 @@ func (g *Graph) RenderJSON(w io.Writer, ids []ID, stateOf func(ID) NodeState) er
 	nodes := []jsonNode{}
 	for _, id := range ids {
 		in[id] = true
-		n := &g.nodes[id]
+		n := g.Node(id)
 		out := jsonNode{Addr: n.Addr, Kind: n.Kind, Pool: n.Pool, Labels: map[string]string{"kind": n.Kind}, Needs: []string{}}
 		if out.Pool == "" {
 			out.Pool = CPUPool
@@ -109,7 +109,7 @@ func (g *Graph) RenderJSON(w io.Writer, ids []ID, stateOf func(ID) NodeState) er
 		}
 		for _, d := range n.Deps {
 			if in[d.On] {
-				out.Needs = append(out.Needs, g.nodes[d.On].Addr)
+				out.Needs = append(out.Needs, g.Node(d.On).Addr)
 			}
 		}
 		l := stateOf(id)

@@ -79,7 +79,7 @@ func (a *attempt) apply(ctx context.Context, s *scheduler) { s.handleResult(a) }
 
 // handleResult releases the resources of an attempt and updates its node.
 func (s *scheduler) handleResult(a *attempt) {
-	id, r, st := a.id, &a.result, &s.status[a.id]
+	id, r, st := a.id, &a.result, s.statusOf(a.id)
 	s.running--
 	s.isolatedRunning = false // if it was, this was the attempt
 	s.poolOf(id).free += s.slotsOf(id)
@@ -97,6 +97,7 @@ func (s *scheduler) handleResult(a *attempt) {
 	case r.kind == busy:
 		s.park(id)
 	case r.kind == answered:
+		forget(a.n)
 		st.State, st.Outputs, st.Message = event.Cached, r.served.Outputs, r.served.Message
 		st.Cause, st.Category, st.Stale, st.Changes, st.Manifest = cachedCause(r.served.Run), "", false, nil, nil
 		st.Saved, st.Run, st.Stored = r.served.Seconds, r.served.Run, true
@@ -109,7 +110,7 @@ func (s *scheduler) handleResult(a *attempt) {
 }
 
 func (s *scheduler) succeed(a *attempt) {
-	r, st := &a.result, &s.status[a.id]
+	r, st := &a.result, s.statusOf(a.id)
 	st.Outputs, st.Message, st.Seconds = slices.Clone(r.outcome.Outputs), r.outcome.Message, r.seconds
 	switch r.outcome.Class {
 	case cache.ClassFailed:
@@ -133,7 +134,7 @@ func (s *scheduler) succeed(a *attempt) {
 }
 
 func (s *scheduler) handleBreak(a *attempt) {
-	id, r, st := a.id, &a.result, &s.status[a.id]
+	id, r, st := a.id, &a.result, s.statusOf(a.id)
 	st.Seconds = r.seconds
 	switch r.broken {
 	case interrupt:

@@ -26,7 +26,7 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	place := make(map[ID]int32, len(closure))
 	rows, ok = make([]Row, 0, len(closure)), true
 	for _, id := range closure {
-		n, st := &g.nodes[id], &r.statuses[id]
+		n, st := g.Node(id), r.Status(id)
 		if !st.isServable() {
 			ok = false
 			continue
@@ -60,7 +60,7 @@ func (g *Graph) closureBelow(targets []ID) []ID {
 		}
 		seen[id] = true
 		closure = append(closure, id)
-		for _, d := range g.nodes[id].Deps {
+		for _, d := range g.Node(id).Deps {
 			stack = append(stack, d.On)
 		}
 	}
@@ -81,6 +81,17 @@ type Answer struct {
 // status returns the status of a node that the answer serves.
 func (a Answer) status() Status {
 	return Status{State: event.Cached, Key: a.Key, Class: a.Class, Stored: true, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds, Run: a.Run}
+}
+
+// pinnedStatus returns the status of a node that the engine does not decide: its answer, or nothing if it is outside
+// of the closure.
+func (n *Node) pinnedStatus() *Status {
+	st := new(Status)
+	if n.Pinned != nil {
+		*st = n.Pinned.status()
+		st.Class = cache.ClassDone
+	}
+	return st
 }
 
 // Event returns the event of the node when it is served.
@@ -113,7 +124,7 @@ func (g *Graph) AddRows(rows []Row) {
 			n.Deps = make([]Dep, len(row.Deps))
 		}
 		for j, on := range row.Deps {
-			n.Deps[j] = Dep{On: ids[on], As: g.nodes[ids[on]].Addr}
+			n.Deps[j] = Dep{On: ids[on], As: g.Node(ids[on]).Addr}
 		}
 		ids[i] = g.Add(n)
 	}

@@ -201,12 +201,14 @@ func (s *scheduler) resolve(id ID, class cache.Class) {
 		return
 	}
 	s.phase[id] = reporting
-	s.unreported = append(s.unreported, &ending{id: id, class: class, status: s.status[id]})
+	s.unreported = append(s.unreported, &ending{id: id, class: class, status: *s.statusOf(id)})
 }
 
 // finalize updates the dependents of a resolved node.
 func (s *scheduler) finalize(id ID, class cache.Class) {
-	s.status[id].Class = class
+	if st := s.status[id]; st != nil {
+		st.Class = class
+	}
 	s.phase[id] = resolved
 	s.open--
 	for _, user := range s.users[id] {
@@ -226,9 +228,9 @@ func (s *scheduler) finalize(id ID, class cache.Class) {
 const LogOutput = "log"
 
 func (s *scheduler) announce(id ID) {
-	st, n := &s.status[id], s.g.Node(id)
-	if st.State == "" || n.Pinned != nil {
-		return // a dry run, or nothing was decided
+	st, n := s.status[id], s.g.Node(id)
+	if n.Pinned != nil || st.State == "" {
+		return // nothing was decided, or a dry run
 	}
 	e := doneEvent(n.Addr, n.Kind, st)
 	if !st.isServable() && len(n.Deps) <= mostNeeds {

@@ -35,7 +35,7 @@ type scheduler struct {
 	describing chan struct{}
 
 	// All by ID.
-	status   []Status
+	status   []*Status // nil for pinned nodes that are served; see statusOf
 	phase    []phase
 	waiting  []int32
 	users    [][]ID // dependents within the closure, once per edge; parts of one array
@@ -103,7 +103,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 	n := g.Len()
 	s := &scheduler{
 		g: g, o: o, closure: closure,
-		status: make([]Status, n), waiting: make([]int32, n),
+		status: make([]*Status, n), waiting: make([]int32, n),
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n), describing: make(chan struct{}, o.Deciders),
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
@@ -117,6 +117,11 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		s.names = append(s.names, name)
 	}
 	slices.Sort(s.names)
+	for _, id := range closure {
+		if g.Node(id).Pinned == nil || s.forcedReason(id) != "" {
+			s.status[id] = new(Status)
+		}
+	}
 	s.connect()
 	s.priorities()
 	return s
@@ -184,17 +189,23 @@ func (s *scheduler) run(ctx context.Context) error {
 // can be decided first.
 func (s *scheduler) start() {
 	for _, id := range s.closure {
-		n := s.g.Node(id)
 		switch {
 		case s.stopping:
 			return
-		case n.Pinned != nil && s.forcedReason(id) == "":
-			s.status[id] = n.Pinned.status()
+		case s.status[id] == nil:
 			s.resolve(id, cache.ClassDone)
 		case s.waiting[id] == 0:
 			s.todo.push(id)
 		}
 	}
+}
+
+// statusOf returns the status of a node. A caller that changes the status of a pinned node must store it.
+func (s *scheduler) statusOf(id ID) *Status {
+	if st := s.status[id]; st != nil {
+		return st
+	}
+	return s.g.Node(id).pinnedStatus()
 }
 
 // isFinished reports whether no job is running and none will start.
@@ -236,7 +247,8 @@ func (s *scheduler) interruptRest(ctx context.Context) {
 		if s.phase[id] == resolved {
 			continue
 		}
-		st := &s.status[id]
+		st := s.statusOf(id)
+		s.status[id] = st
 		st.State = event.Interrupted
 		if ctx.Err() != nil {
 			st.Cause = "the run was interrupted"

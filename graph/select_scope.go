@@ -108,7 +108,7 @@ func (g *Graph) addDependencies(set []bool) []bool {
 	all := slices.Clone(set)
 	for id := len(all) - 1; id >= 0; id-- { // dependencies come first
 		if all[id] {
-			for _, d := range g.nodes[id].Deps {
+			for _, d := range g.Node(ID(id)).Deps {
 				all[d.On] = true
 			}
 		}
@@ -120,7 +120,7 @@ func (g *Graph) addDependencies(set []bool) []bool {
 func (g *Graph) addDependents(set []bool) []bool {
 	all := slices.Clone(set)
 	for id := range all {
-		all[id] = all[id] || slices.ContainsFunc(g.nodes[id].Deps, func(d Dep) bool { return all[d.On] })
+		all[id] = all[id] || slices.ContainsFunc(g.Node(ID(id)).Deps, func(d Dep) bool { return all[d.On] })
 	}
 	return all
 }

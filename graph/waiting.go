@@ -65,7 +65,7 @@ func (s *scheduler) ring() {
 			return false
 		}
 		// A node that was reconsidered and broke again has a new pause.
-		if s.phase[p.id] == sleeping && p.attempts == s.status[p.id].Attempts {
+		if s.phase[p.id] == sleeping && p.attempts == s.statusOf(p.id).Attempts {
 			s.reconsider(p.id)
 		}
 		return true
@@ -85,7 +85,7 @@ func (s *scheduler) endHold(now time.Time) {
 // sleep pauses a node before its next attempt.
 func (s *scheduler) sleep(id ID) {
 	s.phase[id] = sleeping
-	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.pause(s.breaks[id])), s.status[id].Attempts})
+	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.pause(s.breaks[id])), s.statusOf(id).Attempts})
 }
 
 // park sets a node aside until another process releases its key.

@@ -137,12 +137,12 @@ problem "p" {
 		"timeout = ": {{`each.key = "a"`, `"1s"`}, {`each.key = "b"`, `"2s"`}},
 		"half = ":    {{`each.key = "a"`, `"1s"`}, {`each.key = "b"`, `"2s"`}},
 	} {
-		got, _ := a.Values(filepath.Join(dir, MainFile), indexOf(t, text, part)+2, 5)
+		got, _ := a.Values(filepath.Join(dir, MainFile), findText(t, text, part)+2, 5)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s%s", part, diff)
 		}
 	}
-	if got, total := a.Values(filepath.Join(dir, MainFile), indexOf(t, text, "timeout"), 1); len(got) != 1 || total != 2 {
+	if got, total := a.Values(filepath.Join(dir, MainFile), findText(t, text, "timeout"), 1); len(got) != 1 || total != 2 {
 		t.Errorf("an element of %d is %v", total, got)
 	}
 }
@@ -155,15 +155,15 @@ func TestAnalysisOfBrokenFile(t *testing.T) {
 	if a.Whole() || !a.Findings().HasErrors() {
 		t.Fatalf("it is whole: %v", a.Findings())
 	}
-	if got := a.References(filepath.Join(dir, MainFile), indexOf(t, text, "\"p\"")+1); len(got) != 2 {
+	if got := a.References(filepath.Join(dir, MainFile), findText(t, text, "\"p\"")+1); len(got) != 2 {
 		t.Errorf("got %v", got)
 	}
-	if refused := a.Rename(filepath.Join(dir, MainFile), indexOf(t, text, "\"p\"")+1, "q"); refused == nil {
+	if refused := a.Rename(filepath.Join(dir, MainFile), findText(t, text, "\"p\"")+1, "q"); refused == nil {
 		t.Error("a name is changed in a file that cannot be read as a whole")
 	}
 }
 
-func indexOf(t *testing.T, text, part string) int {
+func findText(t *testing.T, text, part string) int {
 	t.Helper()
 	for at := range text {
 		if len(text[at:]) >= len(part) && text[at:at+len(part)] == part {

@@ -18,7 +18,7 @@ func Archive(c *Config) ([]byte, error) {
 
 // Unarchive decodes the output of Archive. It does not verify its input: the caller must keep a checksum
 // with it.
-func Unarchive(b string) (*Config, error) {
+func Unarchive(b []byte) (*Config, error) {
 	c := new(Config)
 	if err := frozen.Decode(b, c); err != nil {
 		return nil, fmt.Errorf("reading the archived configuration: %w", err)

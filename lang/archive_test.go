@@ -49,7 +49,7 @@ suite "all" { repeat = 2 }
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Unarchive(string(b))
+	got, err := Unarchive(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ suite "all" { repeat = 2 }
 	if cell.Solution != got.Solutions[0] || cell.Solution.Problem != got.Problems[0] || cell.Solution.Checkpoints[0].Checkpoint != got.Problems[0].Checkpoints[0] {
 		t.Error("what is one in the configuration is several in its archive")
 	}
-	if _, err := Unarchive(string(b[:len(b)-1])); err == nil {
+	if _, err := Unarchive(b[:len(b)-1]); err == nil {
 		t.Error("a piece of an archive was taken for all")
 	}
 	waits := load(text + "result \"r\" {\n  from = suite.all\n  metric \"m\" {\n    value = length(self)\n  }\n}\n")

@@ -67,7 +67,7 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 			dump(lines, strings.TrimPrefix(at+"."+v.Type().Field(i).Name, "."), v.Field(i), depth+1)
 		}
 		if b, ok := v.Interface().(Backend); ok && b.Attributes != "" {
-			dump(lines, at+"."+b.Kind, reflect.ValueOf(attributesOf(&b)), depth)
+			dump(lines, at+"."+b.Kind, reflect.ValueOf(decodeAttributes(&b)), depth)
 		}
 	case reflect.Slice:
 		switch v.Type().Elem().Kind() {
@@ -90,12 +90,12 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 	}
 }
 
-// attributesOf decodes the attributes of a backend of any kind.
-func attributesOf(b *Backend) any {
+// decodeAttributes decodes the attributes of a backend of any kind.
+func decodeAttributes(b *Backend) any {
 	for _, k := range testExtensions().backendKinds() {
 		if k.Schema.Name == b.Kind {
 			v := k.newAttributes()
-			if err := frozen.Decode(string(b.Attributes), v); err != nil {
+			if err := frozen.Decode([]byte(b.Attributes), v); err != nil {
 				panic(err)
 			}
 			return v

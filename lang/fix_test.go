@@ -32,7 +32,7 @@ func TestFixes(t *testing.T) {
 			with := o
 			with.Overlay = func(name string) ([]byte, bool) { return mended, name == path }
 			_, after := Load(with)
-			if said(after, d) {
+			if hasFinding(after, d) {
 				t.Errorf("%s: %s %q is still reported with %q:\n%s", file, d.Range, d.Detail, d.Fix.Text, mended)
 			}
 		}
@@ -42,8 +42,8 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// said reports whether a list contains a finding like d.
-func said(list diag.List, d diag.Diagnostic) bool {
+// hasFinding reports whether a list contains a finding like d.
+func hasFinding(list diag.List, d diag.Diagnostic) bool {
 	for _, other := range list {
 		if other.Code == d.Code && other.Detail == d.Detail && other.Range != nil && other.Range.Start == d.Range.Start {
 			return true

@@ -69,7 +69,7 @@ func (x *Extensions) Attributes(b *Backend) any {
 // attributes decodes the attributes into the struct that v points to, and returns v.
 func (b *Backend) attributes(v any) any {
 	if b.Attributes != "" {
-		if err := frozen.Decode(string(b.Attributes), v); err != nil {
+		if err := frozen.Decode([]byte(b.Attributes), v); err != nil {
 			panic(fmt.Sprintf("lang: attributes of %s: %v", b.Addr(), err))
 		}
 	}

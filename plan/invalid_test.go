@@ -59,14 +59,14 @@ func TestInvalid(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 		if i := slices.IndexFunc(results.Cells, func(c report.Cell) bool { return c.Problem == "bad" }); i != 0 {
-			t.Fatalf("%q", tell(results))
+			t.Fatalf("%q", formatResults(results))
 		}
 		cell := results.Cells[0]
 		if cell.Status != verdict.Error || len(cell.Checkpoints) != 0 || cell.Labels["size"] != "large" ||
 			cell.Message == nil || *cell.Message != p.plan.Cells[2].Problem.Invalid.Error() || !strings.HasPrefix(*cell.Message, "fevalgraph.hcl:") {
 			t.Errorf("%+v", cell)
 		}
-		if got := tell(results); got[1] != "good local.one success; a judged passed core 1/1; b judged passed core 1/1 regression 1/1" {
+		if got := formatResults(results); got[1] != "good local.one success; a judged passed core 1/1; b judged passed core 1/1 regression 1/1" {
 			t.Errorf("%q", got)
 		}
 		if s := report.Summarize(results, nil); s.Errored != 1 || s.Exit != 1 {
@@ -79,7 +79,7 @@ func TestInvalid(t *testing.T) {
 	// Parts that do not select it do not contain it.
 	r, results := p.execute(t.Context(), graph.Options{}, p.plan.Cells[0].Node)
 	if r.InputErrors != 0 || len(results.Cells) != 1 {
-		t.Errorf("%d input errors, %q", r.InputErrors, tell(results))
+		t.Errorf("%d input errors, %q", r.InputErrors, formatResults(results))
 	}
 }
 

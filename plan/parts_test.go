@@ -131,7 +131,7 @@ func TestDividedResults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return tell(results), results.Cells[0].Checkpoints[2], jsonReport, log
+			return formatResults(results), results.Cells[0].Checkpoints[2], jsonReport, log
 		}
 		want, wantLast, wantReport, _ := judged(strings.Replace(divided, `split = "file"`, "", 1))
 		got, gotLast, gotReport, log := judged(divided)
@@ -201,7 +201,7 @@ func TestDividedBroken(t *testing.T) {
 	b := p.boxes["local.one"]
 	b.tested, b.unplugged = nil, ""
 	_, results = p.execute(t.Context(), graph.Options{})
-	if got := tell(results)[0]; got != "good local.one success; a judged passed core 1/1; b judged passed core 1/1 regression 1/1; c judged passed core 2/2 regression 2/2" {
+	if got := formatResults(results)[0]; got != "good local.one success; a judged passed core 1/1; b judged passed core 1/1 regression 1/1; c judged passed core 2/2 regression 2/2" {
 		t.Errorf("%s", got)
 	}
 	if want := []string{"pytest:kv/c/good@local.one/test_b.py"}; !slices.Equal(b.tested, want) {

@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// tell formats the results briefly.
-func tell(r *report.Results) []string {
+// formatResults formats the results briefly.
+func formatResults(r *report.Results) []string {
 	var all []string
 	for _, c := range r.Cells {
 		line := fmt.Sprintf("%s %s %s", c.Solution, c.Backend, c.Status)
@@ -45,7 +45,7 @@ func TestResults(t *testing.T) {
 		"good local.one success; a judged passed core 1/1; b judged passed core 1/1 regression 1/1",
 		"half local.one success; a judged passed core 1/1; b judged core 0/1 regression 0/1",
 	}
-	if diff := cmp.Diff(want, tell(results)); diff != "" {
+	if diff := cmp.Diff(want, formatResults(results)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	first := results.Cells[0].Checkpoints[0]
@@ -66,7 +66,7 @@ func TestResults(t *testing.T) {
 	}
 	// Selects a part of the cells.
 	_, part := p.execute(t.Context(), graph.Options{}, p.plan.Cells[0].Checkpoints[1].Aggregate)
-	if got := tell(part); len(got) != 1 || got[0] != "good local.one success; b judged passed core 1/1 regression 1/1" {
+	if got := formatResults(part); len(got) != 1 || got[0] != "good local.one success; b judged passed core 1/1 regression 1/1" {
 		t.Errorf("a part: %q", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestResultsWithoutVerdict(t *testing.T) {
 		}
 		_, results := p.execute(t.Context(), graph.Options{})
 		cell := results.Cells[0]
-		if got := tell(results)[0]; got != "good local.one "+try.want {
+		if got := formatResults(results)[0]; got != "good local.one "+try.want {
 			t.Errorf("%s: %s", try.name, got)
 		}
 		if cell.Message == nil || !strings.HasPrefix(*cell.Message, try.message) {
@@ -111,7 +111,7 @@ func TestResultsWithoutVerdict(t *testing.T) {
 		if c := cell.Checkpoints[0]; c.Passed || c.InfrastructureFailure != try.infra || len(c.Groups) != len(verdict.Groups) || c.Tests == nil {
 			t.Errorf("%s: %+v", try.name, c)
 		}
-		if got := tell(results)[1]; !strings.Contains(got, "half local.one success") {
+		if got := formatResults(results)[1]; !strings.Contains(got, "half local.one success") {
 			t.Errorf("%s: the other solution: %s", try.name, got)
 		}
 	}
@@ -142,7 +142,7 @@ func TestResultsInterrupted(t *testing.T) {
 			}
 		}
 	}
-	if got := tell(results)[0]; got != "good local.one skipped; a judged passed core 1/1; b skipped" {
+	if got := formatResults(results)[0]; got != "good local.one skipped; a judged passed core 1/1; b skipped" {
 		t.Errorf("a partially judged cell: %s", got)
 	}
 	// The next run judges the remaining cells, each only once.
@@ -150,7 +150,7 @@ func TestResultsInterrupted(t *testing.T) {
 	if got := p.boxes["local.one"].tested; len(got) != 3 {
 		t.Errorf("tested %q", got)
 	}
-	if got := tell(results); !strings.HasSuffix(got[1], "b judged core 0/1 regression 0/1") {
+	if got := formatResults(results); !strings.HasSuffix(got[1], "b judged core 0/1 regression 0/1") {
 		t.Errorf("%q", got)
 	}
 }
@@ -161,7 +161,7 @@ func TestMissingCheckpoint(t *testing.T) {
 	p.write("part/a/kv.py", "a")
 	p.compile()
 	_, results := p.execute(t.Context(), graph.Options{})
-	if got := tell(results)[1]; got != "half local.one error; a judged passed core 1/1; b not_reached" {
+	if got := formatResults(results)[1]; got != "half local.one error; a judged passed core 1/1; b not_reached" {
 		t.Errorf("%s", got)
 	}
 }
@@ -183,7 +183,7 @@ func TestPass(t *testing.T) {
 		_, results := p.execute(t.Context(), graph.Options{})
 		good, half := results.Cells[0].Checkpoints[1], results.Cells[1].Checkpoints[1]
 		if good.Passed != try.good || half.Passed != try.half {
-			t.Errorf("%s: %q", try.rule, tell(results))
+			t.Errorf("%s: %q", try.rule, formatResults(results))
 		}
 		if try.key != "" && good.Policy != try.key {
 			t.Errorf("%s: policy %q", try.rule, good.Policy)

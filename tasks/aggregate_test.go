@@ -66,7 +66,7 @@ func reduce(t *testing.T, task graph.Task, output string, values map[string]any,
 	return st
 }
 
-func verdictsOf(class verdict.Class, tests ...verdict.Test) verdict.Checkpoint {
+func newVerdict(class verdict.Class, tests ...verdict.Test) verdict.Checkpoint {
 	code := 1
 	return verdict.Checkpoint{Name: "cp", Class: class, ExitCode: &code, Collected: len(tests), Tests: tests}
 }
@@ -90,7 +90,7 @@ func TestAggregateWithoutSkipped(t *testing.T) {
 		{append([]verdict.Test{test(verdict.Core, verdict.TestFailed)}, all...), true, false, verdict.Count{Passed: 1, Total: 2}},
 	} {
 		var got verdict.Checkpoint
-		value := map[string]any{"verdicts": verdictsOf(verdict.Judged, try.tests...)}
+		value := map[string]any{"verdicts": newVerdict(verdict.Judged, try.tests...)}
 		reduce(t, &AggregateCheckpoint{Policy: verdict.StrictCoreCases, OmitSkipped: try.omit}, pytest.OutputVerdicts, value, []string{"verdicts"}, &got)
 		if got.Passed != try.passed || got.Groups[verdict.Core] != try.core || len(got.Tests) != len(try.tests) {
 			t.Errorf("%+v: passed %t, %v, %d tests", try, got.Passed, got.Groups[verdict.Core], len(got.Tests))
@@ -110,13 +110,13 @@ func TestAggregateCheckpoint(t *testing.T) {
 		passed bool
 		caveat string
 	}{
-		{"core", verdict.Policy("core-cases"), verdictsOf(verdict.Judged, tests...), true, ""},
-		{"all", verdict.Policy("all-cases"), verdictsOf(verdict.Judged, tests...), false, ""},
-		{"a skipped core test", verdict.Policy("core-cases"), verdictsOf(verdict.Judged, append(tests, test(verdict.Core, verdict.TestSkipped))...), false, ""},
-		{"not judged", verdict.Policy("core-cases"), verdictsOf(verdict.Killed, tests...), false, ""},
-		{"no core tests, strictly", verdict.Policy("strict-core-cases"), verdictsOf(verdict.Judged, tests[2:]...), false, ""},
-		{"no core tests", verdict.Policy("core-cases"), verdictsOf(verdict.Judged, tests[2:]...), true, "passes core-cases with no core tests"},
-		{"no core tests, not judged", verdict.Policy("core-cases"), verdictsOf(verdict.NoReport, tests[2:]...), false, ""},
+		{"core", verdict.Policy("core-cases"), newVerdict(verdict.Judged, tests...), true, ""},
+		{"all", verdict.Policy("all-cases"), newVerdict(verdict.Judged, tests...), false, ""},
+		{"a skipped core test", verdict.Policy("core-cases"), newVerdict(verdict.Judged, append(tests, test(verdict.Core, verdict.TestSkipped))...), false, ""},
+		{"not judged", verdict.Policy("core-cases"), newVerdict(verdict.Killed, tests...), false, ""},
+		{"no core tests, strictly", verdict.Policy("strict-core-cases"), newVerdict(verdict.Judged, tests[2:]...), false, ""},
+		{"no core tests", verdict.Policy("core-cases"), newVerdict(verdict.Judged, tests[2:]...), true, "passes core-cases with no core tests"},
+		{"no core tests, not judged", verdict.Policy("core-cases"), newVerdict(verdict.NoReport, tests[2:]...), false, ""},
 	} {
 		var got verdict.Checkpoint
 		st := reduce(t, &AggregateCheckpoint{Policy: try.rule}, pytest.OutputVerdicts, map[string]any{"verdicts": try.value}, []string{"verdicts"}, &got)
@@ -133,7 +133,7 @@ func TestAggregateCheckpoint(t *testing.T) {
 			}
 		}
 	}
-	st := reduce(t, &AggregateCheckpoint{Policy: badRule{}}, pytest.OutputVerdicts, map[string]any{"verdicts": verdictsOf(verdict.Judged)}, []string{"verdicts"}, nil)
+	st := reduce(t, &AggregateCheckpoint{Policy: badRule{}}, pytest.OutputVerdicts, map[string]any{"verdicts": newVerdict(verdict.Judged)}, []string{"verdicts"}, nil)
 	if !st.Input || st.Message != "deciding whether cp passes: nonsense" {
 		t.Errorf("a rule that cannot be evaluated: %+v", st)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-func mountOf(t *testing.T, source string) *Mount {
+func newMount(t *testing.T, source string) *Mount {
 	index, err := cache.OpenFileIndex(filepath.Join(t.TempDir(), "files"), proof.Place{})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestMount(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	do(os.MkdirAll(at("sub/empty"), 0o755), os.WriteFile(at("sub/f"), []byte("one"), 0o644), os.Symlink("/etc/hosts", at("out")))
-	m := mountOf(t, dir)
+	m := newMount(t, dir)
 	last := content(t, m)
 	if content(t, m) != last {
 		t.Error("it differs from itself")
@@ -68,7 +68,7 @@ func TestMount(t *testing.T) {
 		}, false},
 		{"place", func() error {
 			moved := dir + "-moved"
-			m = mountOf(t, moved)
+			m = newMount(t, moved)
 			return os.Rename(dir, moved)
 		}, true},
 	} {
@@ -103,7 +103,7 @@ func TestMountNamesWhatChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := mountOf(t, dir)
+	m := newMount(t, dir)
 	content(t, m)
 	err := errors.Join(os.WriteFile(at("edited"), []byte("more"), 0o644), os.Remove(at("gone")))
 	for _, name := range []string{"new", "new 2"} {
@@ -124,7 +124,7 @@ func TestMountOfAFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("one"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	m := mountOf(t, file)
+	m := newMount(t, file)
 	before := content(t, m)
 	if err := os.WriteFile(file, []byte("two!"), 0o644); err != nil {
 		t.Fatal(err)
@@ -142,14 +142,14 @@ func TestMountCannotBeHashed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	far := mountOf(t, dir)
+	far := newMount(t, dir)
 	far.RemoteHost = func() string { return "the daemon at tcp://far:2376" }
 	for _, try := range []struct {
 		m    *Mount
 		want string
 	}{
-		{mountOf(t, dir), `is a socket, which cannot be hashed (hint: content = "unhashed"`},
-		{mountOf(t, filepath.Join(dir, "absent")), "/absent not found (hint"},
+		{newMount(t, dir), `is a socket, which cannot be hashed (hint: content = "unhashed"`},
+		{newMount(t, filepath.Join(dir, "absent")), "/absent not found (hint"},
 		{far, "is on another machine, of the daemon at tcp://far:2376, and cannot be read here (hint: content = "},
 	} {
 		err := try.m.Describe(t.Context(), &graph.Manifest{})

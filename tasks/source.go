@@ -199,9 +199,12 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err := tree.Store(ctx, w.Store); err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
 	}
-	s.found, s.omitted = nil, nil // another Run is preceded by another Describe
+	s.Forget() // another Run is preceded by another Describe
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
 }
+
+// Forget implements graph.Forgetter.
+func (s *Source) Forget() { s.found, s.omitted = nil, nil }
 
 // Refusal returns the outcome of a submission that the last Describe refused; otherwise refused is false.
 func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcome, refused bool, err error) {

@@ -30,17 +30,14 @@ func OrEmpty[T any](list []T) []T {
 // memory than the list itself.
 func WriteJSONList[T any](w io.Writer, name string, list iter.Seq[T], tail any) error {
 	out := bufio.NewWriter(w)
-	var one bytes.Buffer
-	encoder := json.NewEncoder(&one)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	indented := func(v any, prefix string) ([]byte, error) {
-		one.Reset()
-		if err := encoder.Encode(v); err != nil {
-			return nil, err
-		}
-		var text bytes.Buffer
-		err := json.Indent(&text, bytes.TrimSpace(one.Bytes()), prefix, "  ")
-		return text.Bytes(), err
+		text.Reset()
+		encoder.SetIndent(prefix, "  ")
+		err := encoder.Encode(v)
+		return bytes.TrimSpace(text.Bytes()), err
 	}
 	fmt.Fprintf(out, "{\n  \"schema\": 1,\n  %q: [", name)
 	count := 0

@@ -84,7 +84,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	secondary.Close()
 	<-drained
 	raw := screen.String()
-	if left := screenOf(raw); strings.Join(strings.Fields(left), " ") != "locking BROKEN gone 0s boom" {
+	if left := renderScreen(raw); strings.Join(strings.Fields(left), " ") != "locking BROKEN gone 0s boom" {
 		t.Errorf("left on the screen:\n%s\nfrom %.3000q", left, raw)
 	}
 	if strings.Contains(raw, "\x1b[?") {
@@ -109,9 +109,9 @@ func isLive(v View) bool {
 	return live
 }
 
-// screenOf plays the few control sequences that the live view uses: lines,
+// renderScreen plays the few control sequences that the live view uses: lines,
 // cursor up, erase below, colour.
-func screenOf(raw string) string {
+func renderScreen(raw string) string {
 	lines, row := []string{""}, 0
 	for raw != "" {
 		switch {

@@ -77,7 +77,7 @@ func TestBrokenAnswers(t *testing.T) {
 		{`500 file does not exists with id: "ABC"`, `file does not exists with id: "ABC"`},
 	} {
 		box, _ := answering(t, test.answer)
-		ends, err := box.Run(t.Context(), programOf("true"))
+		ends, err := box.Run(t.Context(), shellProgram("true"))
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "go-judge at http://") {
 			t.Errorf("%s: %+v, %v", test.answer, ends, err)
 		}
@@ -99,7 +99,7 @@ func TestSentAgain(t *testing.T) {
 		{[]string{"500 worker queue is full", fine}, 1, true},
 	} {
 		box, asked := answering(t, test.answers...)
-		ends, err := box.Run(t.Context(), programOf("true"))
+		ends, err := box.Run(t.Context(), shellProgram("true"))
 		if *asked != test.asked || (err != nil) != test.fails || err == nil && ends[0].Status != backend.Exited {
 			t.Errorf("%q: %d requests, %+v, %v", test.answers, *asked, ends, err)
 		}
@@ -134,13 +134,13 @@ func TestEndings(t *testing.T) {
 		{`"status":"File Error","fileError":[{"name":"a","type":"CopyOutNotRegularFile"}]`, backend.Exited, 0, ""},
 	} {
 		box, _ := answering(t, "[{"+test.answer+"}]")
-		ends, err := box.Run(t.Context(), programOf("true"))
+		ends, err := box.Run(t.Context(), shellProgram("true"))
 		if err != nil || ends[0].Status != test.want || ends[0].Code != test.code || ends[0].Signal != test.signal {
 			t.Errorf("%s: %+v, %v", test.answer, ends, err)
 		}
 	}
 	box, _ := answering(t, `[{"status":"Internal Error","error":"start: /bin/sh: execve: no such file or directory"}]`)
-	_, err := box.Run(t.Context(), programOf("true"))
+	_, err := box.Run(t.Context(), shellProgram("true"))
 	var tool *backend.ToolError
 	if !errors.As(err, &tool) || tool.Tool != "/bin/sh" {
 		t.Errorf("got %v", err)

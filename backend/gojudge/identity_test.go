@@ -78,7 +78,7 @@ func TestPortTaken(t *testing.T) {
 	program := wrap(t, `[ -e `+tried+` ] || { echo > `+tried+`; echo '{"level":"error","msg":"Http server listen failed","error":"listen tcp: bind: address already in use"}' >&2; exit 0; }`)
 	server := gojudge.Start(store, gojudge.Process{Binary: program, Scratch: t.TempDir()})
 	defer server.Close()
-	if got := runProgram(t, gojudge.New(server, gojudge.Options{}), store, programOf("echo fine")); got != "fine\n" {
+	if got := runProgram(t, gojudge.New(server, gojudge.Options{}), store, shellProgram("echo fine")); got != "fine\n" {
 		t.Errorf("got %q", got)
 	}
 	if _, err := os.Stat(tried); err != nil {

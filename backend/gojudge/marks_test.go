@@ -60,7 +60,7 @@ int main(void) {
 func TestMarks(t *testing.T) {
 	store := newStore(t)
 	s := gojudge.New(start(t, store), gojudge.Options{})
-	p := programOf("cat >m.c <<'END'\n" + marker + "\nEND\ngcc m.c -o m && ./m")
+	p := shellProgram("cat >m.c <<'END'\n" + marker + "\nEND\ngcc m.c -o m && ./m")
 	p.Limits.Memory = 1 << 30
 	p.Limits.Kept = 10 << 20
 	for range 12 { // there are several containers
@@ -77,7 +77,7 @@ func TestMarks(t *testing.T) {
 func TestSanitizer(t *testing.T) {
 	store := newStore(t)
 	s := gojudge.New(start(t, store), gojudge.Options{})
-	p := programOf(`printf '#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }' >a.c; gcc -fsanitize=address a.c -o a && ./a && echo fine`)
+	p := shellProgram(`printf '#include <stdlib.h>\nint main(void) { free(malloc(1)); return 0; }' >a.c; gcc -fsanitize=address a.c -o a && ./a && echo fine`)
 	p.Limits.Memory = 1 << 30
 	if got := runProgram(t, s, store, p); got != "fine\n" {
 		t.Errorf("got %q", got)

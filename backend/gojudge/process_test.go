@@ -27,8 +27,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// programOf returns a script with limits that it does not reach.
-func programOf(script string) backend.Program {
+// shellProgram returns a script with limits that it does not reach.
+func shellProgram(script string) backend.Program {
 	return backend.Program{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"},
 		Limits: backend.Limits{CPU: 30 * time.Second, Clock: time.Minute, Memory: 256 << 20, Processes: 32, Stdout: 1 << 20, Stderr: 1 << 20, Kept: 1 << 20}}
 }
@@ -109,11 +109,11 @@ func TestOwnServer(t *testing.T) {
 	server := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry, Parallelism: 3})
 	box := gojudge.New(server, gojudge.Options{})
 	nothingLeft(t, scratch)
-	if got := runProgram(t, box, store, programOf("echo hello")); got != "hello\n" {
+	if got := runProgram(t, box, store, shellProgram("echo hello")); got != "hello\n" {
 		t.Errorf("got %q", got)
 	}
 	// A program runs as a user that does not exist, and cannot create namespaces.
-	if got := runProgram(t, box, store, programOf("cat /proc/self/uid_map; unshare -U true 2>/dev/null || echo refused")); os.Geteuid() == 0 &&
+	if got := runProgram(t, box, store, shellProgram("cat /proc/self/uid_map; unshare -U true 2>/dev/null || echo refused")); os.Geteuid() == 0 &&
 		!regexp.MustCompile(`\n +1000 +15\d{8} +1\nrefused\n$`).MatchString(got) {
 		t.Errorf("its users, and namespaces: %q", got)
 	}
@@ -134,7 +134,7 @@ func TestOwnServer(t *testing.T) {
 		t.Error(err)
 	}
 	nothingLeft(t, scratch, made...)
-	if _, err := box.Run(t.Context(), programOf("true")); err == nil {
+	if _, err := box.Run(t.Context(), shellProgram("true")); err == nil {
 		t.Error("a server that was ended runs programs")
 	}
 	if err := registry.Close(); err != nil {
@@ -166,7 +166,7 @@ func TestScratchOfAnotherUser(t *testing.T) {
 	}
 	s := gojudge.Start(newStore(t), gojudge.Process{Binary: "/bin/true", Scratch: scratch})
 	defer s.Close()
-	_, err := gojudge.New(s, gojudge.Options{}).Run(t.Context(), programOf("true"))
+	_, err := gojudge.New(s, gojudge.Options{}).Run(t.Context(), shellProgram("true"))
 	if err == nil || !strings.Contains(err.Error(), scratch+" belongs to another user") {
 		t.Errorf("got %v", err)
 	}
@@ -185,7 +185,7 @@ func TestServerKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat := programOf("cat f; cat")
+	cat := shellProgram("cat f; cat")
 	cat.Stdin, cat.Files = blob, []backend.File{{Path: "f", Digest: blob}}
 	if got := runProgram(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
 		t.Fatalf("got %q", got)
@@ -199,7 +199,7 @@ func TestServerKilled(t *testing.T) {
 		await.Until(t, "the program runs", func() bool { return runs("sleep", seconds) || t.Context().Err() != nil })
 	})
 	defer killed.Wait()
-	waits := programOf("sleep " + seconds)
+	waits := shellProgram("sleep " + seconds)
 	waits.Limits.Clock = time.Hour
 	ends, err := box.Run(t.Context(), waits)
 	if err == nil || !strings.Contains(err.Error(), "it ended during a request (signal: killed)") {
@@ -225,7 +225,7 @@ func TestReap(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := gojudge.Start(store, gojudge.Process{Binary: binary(t), Scratch: scratch, Registry: registry})
-	runProgram(t, gojudge.New(s, gojudge.Options{}), store, programOf("true"))
+	runProgram(t, gojudge.New(s, gojudge.Options{}), store, shellProgram("true"))
 	made := ids(t, scratch)
 	// The run was killed: its lock is free, and its server has received no signal.
 	if err := registry.Close(); err != nil {
@@ -257,7 +257,7 @@ func TestEndpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat := programOf("cat f")
+	cat := shellProgram("cat f")
 	cat.Files = []backend.File{{Path: "f", Digest: blob}}
 	for range 2 {
 		runProgram(t, box, store, cat)
@@ -283,7 +283,7 @@ func TestEndpoint(t *testing.T) {
 	}
 	other := gojudge.Connect(store, "http://"+address, "wrong")
 	defer other.Close()
-	if _, err := gojudge.New(other, gojudge.Options{}).Run(t.Context(), programOf("true")); err == nil || !strings.Contains(err.Error(), "token") {
+	if _, err := gojudge.New(other, gojudge.Options{}).Run(t.Context(), shellProgram("true")); err == nil || !strings.Contains(err.Error(), "token") {
 		t.Errorf("with a wrong token: %v", err)
 	}
 }
@@ -356,7 +356,7 @@ func TestTroubles(t *testing.T) {
 		{gojudge.Connect(store, page.URL, ""), "is not go-judge: it has no /version", false},
 		{gojudge.Connect(store, "http://"+closed.Addr().String(), ""), "connection refused", false},
 	} {
-		_, err := gojudge.New(test.server, gojudge.Options{}).Run(t.Context(), programOf("true"))
+		_, err := gojudge.New(test.server, gojudge.Options{}).Run(t.Context(), shellProgram("true"))
 		var tool *backend.ToolError
 		if err == nil || !strings.Contains(err.Error(), test.want) || errors.As(err, &tool) != test.tool {
 			t.Errorf("got %v; want %q", err, test.want)

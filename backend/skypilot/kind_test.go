@@ -22,7 +22,7 @@ func lookup(env map[string]string) func(string) (string, bool) {
 	}
 }
 
-func blockOf(sky attributes, r lang.Resources) *lang.Backend {
+func newBlock(sky attributes, r lang.Resources) *lang.Backend {
 	return &lang.Backend{Kind: Kind, Name: "b", Attributes: lang.NewAttributes(&sky), Machines: &lang.Machines{Resources: r, Slots: 2, MaxClusters: 3}}
 }
 
@@ -45,7 +45,7 @@ func TestTask(t *testing.T) {
 			api.Task{Sbatch: map[string]string{"time": "26:01:01"}, Resources: api.Resources{Infra: "slurm/c"}}},
 		{attributes{Infra: "gcp", TimeLimit: time.Hour}, lang.Resources{}, api.Task{Resources: api.Resources{Infra: "gcp"}}},
 	} {
-		if got := taskOf(blockOf(test.sky, test.r)); !reflect.DeepEqual(got, test.want) {
+		if got := taskOf(newBlock(test.sky, test.r)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v, %+v: asks for %+v, want %+v", test.sky, test.r, got, test.want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestForecast(t *testing.T) {
 	} {
 		asked.Store(0)
 		test.sky.API = server.URL
-		l := forecast(t.Context(), s, blockOf(test.sky, test.r), 4, 100, test.trusted)
+		l := forecast(t.Context(), s, newBlock(test.sky, test.r), 4, 100, test.trusted)
 		if (l.Hourly == nil) != (test.hourly == 0) || l.Hourly != nil && *l.Hourly != test.hourly {
 			t.Errorf("%+v: a cluster costs %v", test, l.Hourly)
 		}
@@ -125,7 +125,7 @@ func TestDoctor(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"status": "healthy", "api_version": "1", "version": "0.99"})
 	}))
 	defer server.Close()
-	b := blockOf(attributes{Infra: "gcp", API: server.URL}, lang.Resources{})
+	b := newBlock(attributes{Infra: "gcp", API: server.URL}, lang.Resources{})
 	cfg, k := &lang.Config{Backends: []*lang.Backend{b, {Kind: "local", Name: "x"}, b}}, BackendKind()
 	for trusted, want := range map[bool]string{false: "the project is not trusted", true: server.URL} {
 		asked.Store(0)

@@ -84,8 +84,8 @@ func (s *forgetful) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, er
 	return s.Store.Open(ctx, d)
 }
 
-// treeOf stores a tree of files in a store.
-func treeOf(t *testing.T, store cache.Store, n int) (tree cache.Digest, one cache.Digest) {
+// storeTree stores a tree of files in a store.
+func storeTree(t *testing.T, store cache.Store, n int) (tree cache.Digest, one cache.Digest) {
 	t.Helper()
 	var files []cache.Entry
 	for i := range n {
@@ -121,7 +121,7 @@ func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	files := longtest.Size(1000, 5000)
 	there, here := &forgetful{Store: cache.NewMemory()}, cache.NewMemory()
-	tree, one := treeOf(t, here, files)
+	tree, one := storeTree(t, here, files)
 	o, _ := serve(t, worker.Host{Store: there, Backend: fake.New(there, nil)})
 	o, l := lineTo(o)
 	written := &tally{}
@@ -189,14 +189,14 @@ func (c *tallied) Write(p []byte) (int, error) {
 func TestDamagedBlobs(t *testing.T) {
 	t.Parallel()
 	there, here := cache.NewMemory(), &counting{Store: cache.NewMemory()}
-	tree, one := treeOf(t, here, 3)
+	tree, one := storeTree(t, here, 3)
 	o, _ := serve(t, worker.Host{Store: there, Backend: fake.New(there, nil)})
 	c := connect(t, here, o)
 	here.damaged = map[cache.Digest]int{one: 1}
 	if err := opened(c, tree); err != nil || here.opened[one] != 2 {
 		t.Errorf("a blob that was damaged once: %v, read %d times", err, here.opened[one])
 	}
-	other, blob := treeOf(t, here, 20)
+	other, blob := storeTree(t, here, 20)
 	here.damaged = map[cache.Digest]int{blob: 1000}
 	here.opened = nil
 	missing := (*cache.MissingError)(nil)
@@ -205,7 +205,7 @@ func TestDamagedBlobs(t *testing.T) {
 	}
 
 	gone := &forgetful{Store: cache.NewMemory()}
-	tree, one = treeOf(t, gone, 40)
+	tree, one = storeTree(t, gone, 40)
 	gone.lose(one)
 	c = connect(t, gone, o)
 	if err := opened(c, tree); !errors.As(err, &missing) || missing.Digest != one {
@@ -221,9 +221,9 @@ func TestOneUnreadable(t *testing.T) {
 	c := connect(t, here, o)
 	trees := make([]cache.Digest, 20)
 	for i := range trees {
-		trees[i], _ = treeOf(t, here, 10+i)
+		trees[i], _ = storeTree(t, here, 10+i)
 	}
-	bad, lost := treeOf(t, here, 100)
+	bad, lost := storeTree(t, here, 100)
 	here.lose(lost)
 	var group sync.WaitGroup
 	for _, tree := range trees {

@@ -32,8 +32,8 @@ func make1(t *testing.T, h *hostedSession, n int) *call {
 	return c
 }
 
-// resultOf returns the final result of a call.
-func resultOf(t *testing.T, c *call) (r callResult) {
+// awaitResult returns the final result of a call.
+func awaitResult(t *testing.T, c *call) (r callResult) {
 	t.Helper()
 	var all bytes.Buffer
 	if err := c.spool.copy(t.Context(), &all, func() {}, 0); err != nil {
@@ -54,10 +54,10 @@ func TestLateCalls(t *testing.T) {
 		t.Error("a new session is not sound")
 	}
 	h.cancel(0)
-	if err := resultOf(t, make1(t, h, 0)).Failure.Err(); !errors.Is(err, context.Canceled) || b.Execs() != 0 {
+	if err := awaitResult(t, make1(t, h, 0)).Failure.Err(); !errors.Is(err, context.Canceled) || b.Execs() != 0 {
 		t.Errorf("cancelled before it arrived: %v, %d commands ran", err, b.Execs())
 	}
-	if err := resultOf(t, make1(t, h, 2)).Failure.Err(); err != nil || b.Execs() != 1 {
+	if err := awaitResult(t, make1(t, h, 2)).Failure.Err(); err != nil || b.Execs() != 1 {
 		t.Errorf("after one that never arrived: %v, %d commands ran", err, b.Execs())
 	}
 	ask := callRequest{Verify: true}
@@ -128,7 +128,7 @@ func TestEndIsNoVerdict(t *testing.T) {
 	h.session = heedless{h.session}
 	c := make1(t, h, 0)
 	c.cancel(errEnded)
-	r := resultOf(t, c)
+	r := awaitResult(t, c)
 	if lost := (*backend.PreemptedError)(nil); !errors.As(r.Failure.Err(), &lost) || r.Exit != (backend.Exit{}) {
 		t.Errorf("got %+v, %v", r.Exit, r.Failure.Err())
 	}

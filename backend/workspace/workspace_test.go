@@ -54,19 +54,19 @@ func TestOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"work", "home", "tmp", "work/a", "work/a/b", "work/a/b/d", "work/a/b/d/f", "work/a/b/out", "work/a/b/empty", "work/c", "work/c/note"} {
-		if got := ownerOf(t, filepath.Join(base, name)); got != owner {
+		if got := fileOwner(t, filepath.Join(base, name)); got != owner {
 			t.Errorf("%s belongs to %v, want %v", name, got, owner)
 		}
 	}
 	caller := workspace.Owner{UID: os.Geteuid(), GID: os.Getegid()}
 	for _, name := range []string{base, stranger, outside} {
-		if got := ownerOf(t, name); got != caller {
+		if got := fileOwner(t, name); got != caller {
 			t.Errorf("%s belongs to %v, want %v", name, got, caller)
 		}
 	}
 }
 
-func ownerOf(t *testing.T, name string) workspace.Owner {
+func fileOwner(t *testing.T, name string) workspace.Owner {
 	t.Helper()
 	info, err := os.Lstat(name)
 	if err != nil {

@@ -178,7 +178,7 @@ func TestInterrupted(t *testing.T) {
 	if sent, left := a.remote.Flush(ctx); sent != 0 || left != 1 {
 		t.Errorf("sent %d, left %d", sent, left)
 	}
-	if r, err := a.remote.Record(ctx, keyOf("another")); r != nil || !errors.Is(err, context.Canceled) {
+	if r, err := a.remote.Record(ctx, hashManifest("another")); r != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", r, err)
 	}
 }

@@ -111,8 +111,8 @@ func (m *machine) warned() []error {
 	return slices.Clone(m.warnings)
 }
 
-// keyOf returns the key of a manifest.
-func keyOf(manifest string) cache.Key { return sha256.Sum256([]byte(manifest)) }
+// hashManifest returns the key of a manifest.
+func hashManifest(manifest string) cache.Key { return sha256.Sum256([]byte(manifest)) }
 
 // store stores an answer: a blob, and a tree with files.
 func store(t *testing.T, m *machine, manifest string, content []byte) *cache.Record {
@@ -137,7 +137,7 @@ func storeAs(t *testing.T, m *machine, manifest string, content []byte, r cache.
 	}
 	r.Attempts, r.Seconds, r.Run, r.Manifest = 1, 0.5, "r", []byte(manifest)
 	r.Outputs = []cache.Output{{Name: "blob", Digest: blob}, {Name: "tree", Digest: tree.Root, Tree: true}}
-	if err := m.PutRecord(ctx, keyOf(manifest), &r); err != nil {
+	if err := m.PutRecord(ctx, hashManifest(manifest), &r); err != nil {
 		t.Fatal(err)
 	}
 	return &r
@@ -146,5 +146,5 @@ func storeAs(t *testing.T, m *machine, manifest string, content []byte, r cache.
 // served holds a store's answer for a manifest.
 func served(t *testing.T, m *machine, manifest string) (*cache.Record, error) {
 	t.Helper()
-	return m.Record(context.Background(), keyOf(manifest))
+	return m.Record(context.Background(), hashManifest(manifest))
 }

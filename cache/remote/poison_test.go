@@ -90,7 +90,7 @@ func attempts() map[string]poison {
 		"a foreign key's":     func(_ *testing.T, w *world) *execution.ActionResult { return w.foreign },
 		"class":               replaced(`"class":"failed"`, `"class":"done"`),
 		"message":             replaced(`"message":"no"`, `"message":"yes"`),
-		"key":                 replaced(keyOf("victim").String(), keyOf("other").String()),
+		"key":                 replaced(hashManifest("victim").String(), hashManifest("other").String()),
 		"namespace":           replaced(`"namespace":"main"`, `"namespace":"pr-184"`),
 		"signer":              replaced(`"signer":"main"`, `"signer":"mian"`),
 		"attempts":            replaced(`"attempts":1`, `"attempts":2`),

@@ -116,7 +116,7 @@ func limited(t *testing.T, controller, legacy, unified, limit string) []string {
 func (p crowding) judge(t *testing.T, place string, before []string) {
 	t.Helper()
 	const rights = 4
-	c := newCheckoutOf(t, filepath.Join("testdata", "attacks"), place)
+	c := copyCheckout(t, filepath.Join("testdata", "attacks"), place)
 	names := map[string][]string{"add": {}, "confined": {}, "grade": {}, "imported": {}, "judge": {}, "tested": {}, "verify": {}}
 	for name, program := range p {
 		file, text, _ := strings.Cut(program, ":")

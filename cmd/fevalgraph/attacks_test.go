@@ -235,7 +235,7 @@ func attackProject(t *testing.T) *checkout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCheckoutOf(t, filepath.Join("testdata", "attacks"), place)
+	c := copyCheckout(t, filepath.Join("testdata", "attacks"), place)
 	names := map[string][]string{}
 	for _, track := range attackTracks {
 		for _, f := range attackFiles(t, track.problem) {

@@ -34,7 +34,7 @@ func newBatch(t *testing.T, pairs int) *batch {
 	t.Helper()
 	const models = 100
 	place := t.TempDir()
-	b := &batch{newCheckoutOf(t, filepath.Join("testdata", "batch"), place), pairs, filepath.Join(place, "graded")}
+	b := &batch{copyCheckout(t, filepath.Join("testdata", "batch"), place), pairs, filepath.Join(place, "graded")}
 	b.env = append(b.env, "FEVALGRAPH_VAR_log="+b.log)
 	var list strings.Builder
 	list.WriteString("# everything\n")

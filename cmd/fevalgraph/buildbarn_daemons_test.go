@@ -48,7 +48,7 @@ func newBarn(t *testing.T) *barn {
 // checkout copies testdata/barn and writes solutions, each of which scores its number.
 func (b *barn) checkout(answers int) *checkout {
 	b.t.Helper()
-	c := newCheckoutOf(b.t, filepath.Join("testdata", "barn"), b.t.TempDir())
+	c := copyCheckout(b.t, filepath.Join("testdata", "barn"), b.t.TempDir())
 	c.env = []string{"FEVALGRAPH_VAR_endpoint=" + b.endpoint, "FEVALGRAPH_VAR_state=" + b.state, "FEVALGRAPH_VAR_program=" + b.program}
 	if err := os.Mkdir(filepath.Join(c.dir, "answers"), 0o755); err != nil {
 		b.t.Fatal(err)

@@ -31,7 +31,7 @@ func newFarm(t *testing.T, project string, backends string) *farm {
 		}
 		t.Skip("needs a Buildbarn: make buildbarn")
 	}
-	c := newCheckoutOf(t, project, t.TempDir())
+	c := copyCheckout(t, project, t.TempDir())
 	if backends != "" {
 		if err := os.WriteFile(filepath.Join(c.dir, "farm.feval.hcl"), []byte(backends), 0o644); err != nil {
 			t.Fatal(err)

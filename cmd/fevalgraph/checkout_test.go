@@ -36,13 +36,13 @@ const repeats, cells = 2, 3 * repeats
 // something to interrupt.
 func newCheckout(t *testing.T, place string) *checkout {
 	t.Helper()
-	c := newCheckoutOf(t, filepath.Join("testdata", "project"), place)
+	c := copyCheckout(t, filepath.Join("testdata", "project"), place)
 	c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite \"all\" {\n  repeat = %d\n}\n", repeats))
 	return c
 }
 
-// newCheckoutOf copies a project without other files.
-func newCheckoutOf(t *testing.T, project, place string) *checkout {
+// copyCheckout copies a project without other files.
+func copyCheckout(t *testing.T, project, place string) *checkout {
 	t.Helper()
 	c := &checkout{t: t, dir: t.TempDir(), place: place}
 	if err := copyProject(project, c.dir); err != nil {

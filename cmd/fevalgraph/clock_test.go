@@ -16,7 +16,7 @@ import (
 // nothing: the bytes decide.
 func TestFutureTimes(t *testing.T) {
 	t.Parallel()
-	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
+	c := copyCheckout(t, filepath.Join("testdata", "project"), t.TempDir())
 	future := time.Now().AddDate(1, 0, 0)
 	for _, dir := range []string{"solutions", "tests", "assets"} {
 		err := filepath.WalkDir(filepath.Join(c.dir, dir), func(path string, d fs.DirEntry, err error) error {

@@ -189,7 +189,7 @@ func ranCommand(ts *testscript.TestScript, args []string) error {
 	if err := want(args, 1, "N [KIND=COUNT...]"); err != nil {
 		return err
 	}
-	r, err := lastRun(recordsOf(ts.MkAbs(".fevalgraph"), ts.Getenv))
+	r, err := lastRun(openRecords(ts.MkAbs(".fevalgraph"), ts.Getenv))
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func ranCommand(ts *testscript.TestScript, args []string) error {
 }
 
 func ranExactlyCommand(ts *testscript.TestScript, args []string) error {
-	r, err := lastRun(recordsOf(ts.MkAbs(".fevalgraph"), ts.Getenv))
+	r, err := lastRun(openRecords(ts.MkAbs(".fevalgraph"), ts.Getenv))
 	if err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func braces(word string) []string {
 }
 
 func cachedCommand(ts *testscript.TestScript, args []string) error {
-	before, err := lastRun(recordsOf(ts.MkAbs(".fevalgraph"), ts.Getenv))
+	before, err := lastRun(openRecords(ts.MkAbs(".fevalgraph"), ts.Getenv))
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func cachedCommand(ts *testscript.TestScript, args []string) error {
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
 		return err
 	}
-	r, err := lastRun(recordsOf(ts.MkAbs(".fevalgraph"), ts.Getenv))
+	r, err := lastRun(openRecords(ts.MkAbs(".fevalgraph"), ts.Getenv))
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func settledCommand(ts *testscript.TestScript, _ []string) (err error) {
 			return true
 		}
 		var run *event.Run
-		if run, err = event.FindRun(recordsOf(ts.MkAbs(".fevalgraph"), ts.Getenv), "latest"); err != nil {
+		if run, err = event.FindRun(openRecords(ts.MkAbs(".fevalgraph"), ts.Getenv), "latest"); err != nil {
 			return true
 		}
 		decided := 0

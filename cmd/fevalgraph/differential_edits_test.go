@@ -243,7 +243,7 @@ var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 var diffDisturbances = []func(w *diffWorld) string{
 	diffGC, diffDamage, diffSwitch, diffSwitch, diffBreak, diffPack,
 	func(w *diffWorld) string {
-		paths := stateFilesOf(w.c)
+		paths := listStateFiles(w.c)
 		if len(paths) == 0 {
 			return "no state to damage"
 		}
@@ -355,8 +355,8 @@ func (w *diffWorld) stored() []string {
 	return paths
 }
 
-// stateFilesOf returns the files of a project's state that runs rely on.
-func stateFilesOf(c *checkout) []string {
+// listStateFiles returns the files of a project's state that runs rely on.
+func listStateFiles(c *checkout) []string {
 	var paths []string
 	entries, _ := os.ReadDir(filepath.Join(c.dir, ".fevalgraph")) // it does not exist at first
 	for _, e := range entries {

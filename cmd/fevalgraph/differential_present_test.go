@@ -39,8 +39,8 @@ func (w *diffWorld) shownBy(what string, text []byte) diffShown {
 	return shown
 }
 
-// rowsOf returns the rows of status.
-func (w *diffWorld) rowsOf(text []byte) diffShown {
+// statusRows returns the rows of status.
+func (w *diffWorld) statusRows(text []byte) diffShown {
 	w.t.Helper()
 	var doc struct{ Rows []map[string]any }
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -69,8 +69,8 @@ func (w *diffWorld) presents(want *diffOutcome) {
 		w.holds("results", w.shownBy("results", text), w.shownBy("clean results", []byte(want.results)), "state", nil)
 	}
 	text, _ = w.command("status", "--json")
-	rows := w.rowsOf(text)
-	w.holds("status", rows, w.rowsOf([]byte(want.status)), "state", "fresh")
+	rows := w.statusRows(text)
+	w.holds("status", rows, w.statusRows([]byte(want.status)), "state", "fresh")
 	diff := w.c.command("diff", "latest", "now", "--json")
 	text, exit = w.finished(diff, diff.Run())
 	var difference struct {

@@ -25,7 +25,7 @@ func TestDockerKilled(t *testing.T) {
 		rounds: len(dockerTroubles), judged: 1, ends: []int{1, 3}, // all is judged, or not
 		draw: func(random *rand.Rand, round, _ int) disturbance { return d.trouble(random, round) },
 		checkout: func(t *testing.T, what disturbance) *checkout {
-			c := newCheckoutOf(t, filepath.Join("testdata", "contained"), t.TempDir())
+			c := copyCheckout(t, filepath.Join("testdata", "contained"), t.TempDir())
 			c.env = []string{
 				"DOCKER_HOST=" + d.host, "FEVALGRAPH_VAR_image=fevalgraph-test/python:latest", fmt.Sprint("FEVALGRAPH_VAR_attempts=", what.attempts),
 			}

@@ -33,7 +33,7 @@ type generating struct {
 
 func newGenerating(t *testing.T, attempts int, model *modeltest.Server) *generating {
 	t.Helper()
-	g := &generating{newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir()), model, ""}
+	g := &generating{copyCheckout(t, filepath.Join("testdata", "project"), t.TempDir()), model, ""}
 	g.url = serve(t, model)
 	g.env = append(g.env, "LAB_KEY="+labKey, "OTHER_KEY=sk-other-0123456789abcdef")
 	g.append("fevalgraph.hcl", fmt.Sprintf(`

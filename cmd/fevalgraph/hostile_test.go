@@ -94,7 +94,7 @@ var callsOf = map[string][]string{
 func TestHostileProject(t *testing.T) {
 	skipQuick(t)
 	t.Parallel()
-	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
+	c := copyCheckout(t, filepath.Join("testdata", "project"), t.TempDir())
 	theirs := func() {
 		c.env = []string{"HOME=" + filepath.Join(c.place, "theirs"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "their-store")}
 	}
@@ -243,7 +243,7 @@ func TestHostileProject(t *testing.T) {
 func TestForgedState(t *testing.T) {
 	skipQuick(t)
 	t.Parallel()
-	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
+	c := copyCheckout(t, filepath.Join("testdata", "project"), t.TempDir())
 	c.env = []string{"HOME=" + filepath.Join(c.place, "theirs"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "their-store")}
 	c.run("run")
 	c.run("plan", "--check")

@@ -20,7 +20,7 @@ type runRecord struct {
 
 // recordsIn reads the record of a program with an environment in a project's directory.
 func recordsIn(dir string, env []string) event.Records {
-	return recordsOf(filepath.Join(dir, ".fevalgraph"), func(name string) (value string) {
+	return openRecords(filepath.Join(dir, ".fevalgraph"), func(name string) (value string) {
 		for _, pair := range env { // the last one counts
 			if is, v, _ := strings.Cut(pair, "="); is == name {
 				value = v
@@ -30,8 +30,8 @@ func recordsIn(dir string, env []string) event.Records {
 	})
 }
 
-// recordsOf reads what was recorded in a state directory with the key of an environment.
-func recordsOf(state string, getenv func(string) string) event.Records {
+// openRecords reads what was recorded in a state directory with the key of an environment.
+func openRecords(state string, getenv func(string) string) event.Records {
 	o := eval.Options{LookupEnv: func(name string) (string, bool) { return getenv(name), getenv(name) != "" }}
 	return o.RecordsIn(state, false)
 }

@@ -30,13 +30,13 @@ type onClusters struct {
 // checkout copies the project. Its graders note that they ran where clusters can, too.
 func (m *machines) checkout(t *testing.T) *onClusters {
 	t.Helper()
-	return m.checkoutOf(t, "skypilot")
+	return m.openProject(t, "skypilot")
 }
 
-// checkoutOf copies a project of testdata.
-func (m *machines) checkoutOf(t *testing.T, project string) *onClusters {
+// openProject copies a project of testdata.
+func (m *machines) openProject(t *testing.T, project string) *onClusters {
 	t.Helper()
-	c := &onClusters{newCheckoutOf(t, filepath.Join("testdata", project), t.TempDir()), m, ""}
+	c := &onClusters{copyCheckout(t, filepath.Join("testdata", project), t.TempDir()), m, ""}
 	notes, err := os.MkdirTemp(filepath.Join(m.dir, "slurm", "home"), "graded-")
 	if err != nil {
 		t.Fatal(err)

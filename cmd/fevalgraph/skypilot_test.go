@@ -43,7 +43,7 @@ func TestSkyPilot(t *testing.T) {
 
 // Tasks make the same on a cluster as here.
 func tasksOnCluster(t *testing.T, m *machines) {
-	c := m.checkoutOf(t, "tasks")
+	c := m.openProject(t, "tasks")
 	c.env = append(c.env, "FEVALGRAPH_ISOLATION=")
 	c.write("clusters.feval.hcl", `
 variable "api" {}

@@ -161,7 +161,7 @@ func (s *soak) round(t *testing.T, what disturbance) (hit bool) {
 	}
 	s.judge(t, c)
 	for _, addr := range c.lastRun().executed {
-		if stored(addr, before) {
+		if isStored(addr, before) {
 			t.Errorf("%s was %s and ran again", addr, before[addr])
 		}
 	}
@@ -178,9 +178,9 @@ func (s *soak) round(t *testing.T, what disturbance) (hit bool) {
 	return hit
 }
 
-// stored reports whether the answer of a node was kept. An aggregate of a cell
+// isStored reports whether the answer of a node was kept. An aggregate of a cell
 // or a suite is made with holes where something broke, and then not kept.
-func stored(addr string, states map[string]event.State) bool {
+func isStored(addr string, states map[string]event.State) bool {
 	switch states[addr] {
 	case event.Done, event.Failed, event.Timeout:
 	default:

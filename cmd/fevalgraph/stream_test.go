@@ -75,7 +75,7 @@ func runIDCommand(ts *testscript.TestScript, args []string) error {
 	if err := want(args, 1, "NAME"); err != nil {
 		return err
 	}
-	r, err := lastRun(recordsOf(ts.MkAbs(".fevalgraph"), ts.Getenv))
+	r, err := lastRun(openRecords(ts.MkAbs(".fevalgraph"), ts.Getenv))
 	if err == nil {
 		ts.Setenv(args[0], r.end.Run)
 	}

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 		}
 		var all []string
 		for _, l := range logs {
-			all = append(all, said(l))
+			all = append(all, formatLog(l))
 		}
 		if got := strings.Join(all, " | "); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func said(l *plan.Log) string {
+func formatLog(l *plan.Log) string {
 	head := l.Name
 	if m := l.Labels["model"]; m != "" {
 		head += " model=" + m

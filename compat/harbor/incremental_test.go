@@ -25,8 +25,8 @@ func layJob(t testing.TB, dir string, tasks, trials int) {
 		for j := range trials {
 			trial := fmt.Sprintf("jobs/j/%s__%05d/", name, j)
 			files[trial+"config.json"] = "{}"
-			files[trial+"result.json"] = resultOf(filepath.Base(trial), "org/"+name, object{"started_at": fmt.Sprintf("2026-11-01T10:%02d:%02dZ", j/60%60, j%60)})
-			files[trial+"artifacts/manifest.json"] = manifestOf("/app/answer", "file")
+			files[trial+"result.json"] = encodeTrial(filepath.Base(trial), "org/"+name, object{"started_at": fmt.Sprintf("2026-11-01T10:%02d:%02dZ", j/60%60, j%60)})
+			files[trial+"artifacts/manifest.json"] = artifactManifest("/app/answer", "file")
 			files[trial+"artifacts/app/answer"] = strconv.Itoa(j/3) + "\n"
 		}
 	}

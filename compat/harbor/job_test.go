@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-func exceptionOf(kind, message string) object {
+func trialException(kind, message string) object {
 	return object{"exception_type": kind, "exception_message": message, "exception_traceback": "Traceback", "occurred_at": "2026-11-01T10:05:00Z"}
 }
 
@@ -26,8 +26,8 @@ func TestTrialsAreSolutions(t *testing.T) {
 		"word__a": {"agent_result": object{"n_input_tokens": nil, "cost_usd": nil}},
 		"word__c": {"agent_info": object{"name": "oracle", "version": "1", "model_info": nil}, "source": nil, "agent_result": nil},
 	} {
-		answer[name+"/result.json"] = resultOf(name, "org/word", more)
-		answer[name+"/artifacts/manifest.json"] = manifestOf("/app/answer", "file")
+		answer[name+"/result.json"] = encodeTrial(name, "org/word", more)
+		answer[name+"/artifacts/manifest.json"] = artifactManifest("/app/answer", "file")
 		answer[name+"/artifacts/app/answer"] = "1"
 	}
 	cfg, found, job := load(t, commandProblems, answer)
@@ -62,26 +62,26 @@ func TestTrialsAreSolutions(t *testing.T) {
 func TestTrialsLeftOut(t *testing.T) {
 	files := map[string]string{
 		"config.json": "{}", "result.json": "{}",
-		"word__ok/result.json":             resultOf("word__ok", "org/word", nil),
-		"word__ok/artifacts/manifest.json": manifestOf("/app/a", "file"), "word__ok/artifacts/app/a": "1",
+		"word__ok/result.json":             encodeTrial("word__ok", "org/word", nil),
+		"word__ok/artifacts/manifest.json": artifactManifest("/app/a", "file"), "word__ok/artifacts/app/a": "1",
 		"word__running/config.json":   "{}",
-		"word__unended/result.json":   resultOf("word__unended", "org/word", object{"finished_at": nil}),
+		"word__unended/result.json":   encodeTrial("word__unended", "org/word", object{"finished_at": nil}),
 		"word__torn/result.json":      `{"task_name": "org/wo`,
 		"word__deep/result.json":      strings.Repeat("[", 5000),
 		"word__list/result.json":      `[]`,
 		"word__nan/result.json":       `{"task_name": "org/word", "verifier_result": {"rewards": {"reward": NaN}}}`,
 		"word__nameless/result.json":  `{"finished_at": "2026-11-01T10:05:00Z"}`,
-		"strange__x/result.json":      resultOf("strange__x", "org/strange", nil),
+		"strange__x/result.json":      encodeTrial("strange__x", "org/strange", nil),
 		"word__many/result.json":      `{"metadata": [` + strings.Repeat(`"`+strings.Repeat("x", 60<<10)+`",`, 200) + `1]}`,
-		" word__space/result.json":    resultOf("s", "org/word", nil),
-		"word__\x1b[31m/result.json":  resultOf("s", "org/word", nil),
+		" word__space/result.json":    encodeTrial("s", "org/word", nil),
+		"word__\x1b[31m/result.json":  encodeTrial("s", "org/word", nil),
 		"word__dir/result.json/":      "",
 		"notes/readme.txt":            "",
 		".sources/x/y/result.json":    "{}",
 		"word__unended/artifacts/any": "",
 	}
 	links := t.TempDir()
-	lay(t, links, map[string]string{"result.json": resultOf("x", "org/word", nil)})
+	lay(t, links, map[string]string{"result.json": encodeTrial("x", "org/word", nil)})
 	files["word__linked/"], files["word__loop/config.json"], files["word__gone/config.json"] = "", "{}", "{}"
 	cfg, found, _ := load(t, commandProblems, files, map[string]string{
 		"word__linked/result.json": filepath.Join(links, "result.json"), "word__elsewhere": links,
@@ -120,8 +120,8 @@ func TestRecordedRewards(t *testing.T) {
 		`{"rewards": {"reward": true}}`: "verifier_result.rewards is of type bool", `{"rewards": {"reward": "1"}}`: "is of type string", `{"rewards": 1}`: "is of type number",
 		`{"rewards": {"reward": 1e999}}`: "is of type number 1e999", `{"rewards": {"reward": NaN}}`: "invalid character 'N'", `{"rewards": {"reward": -Infinity}}`: "invalid character 'I'", `7`: "is of type number",
 	} {
-		result := strings.Replace(resultOf("word__x", "org/word", nil), `{"rewards":{"reward":1}}`, text, 1)
-		cfg, found, _ := load(t, commandProblems, map[string]string{"word__x/result.json": result, "word__x/artifacts/manifest.json": manifestOf("/app/a", "file"), "word__x/artifacts/app/a": "1"})
+		result := strings.Replace(encodeTrial("word__x", "org/word", nil), `{"rewards":{"reward":1}}`, text, 1)
+		cfg, found, _ := load(t, commandProblems, map[string]string{"word__x/result.json": result, "word__x/artifacts/manifest.json": artifactManifest("/app/a", "file"), "word__x/artifacts/app/a": "1"})
 		got := texts(found)
 		if len(cfg.Solutions) == 1 {
 			got = fmt.Sprintf("%s %t", orDash(cfg.Solutions[0].Recorded.Score), cfg.Solutions[0].Recorded.Valid)
@@ -170,10 +170,10 @@ func TestFailures(t *testing.T) {
 		for _, kind := range strings.Fields(of[0]) {
 			with, without := "word__"+kind, "word__none_"+kind
 			want[with], want[without] = kind+" "+of[1]+" 1 ", kind+" false - "+group
-			files[with+"/result.json"] = resultOf(with, "org/word", object{"exception_info": exceptionOf(kind, "<b>it</b>\n\x1b[31mfailed")})
-			files[with+"/artifacts/manifest.json"] = manifestOf("/app/a", "file")
+			files[with+"/result.json"] = encodeTrial(with, "org/word", object{"exception_info": trialException(kind, "<b>it</b>\n\x1b[31mfailed")})
+			files[with+"/artifacts/manifest.json"] = artifactManifest("/app/a", "file")
 			files[with+"/artifacts/app/a"] = "1"
-			files[without+"/result.json"] = resultOf(without, "org/word", object{"exception_info": exceptionOf(kind, "<b>it</b>\nfailed"), "verifier_result": nil})
+			files[without+"/result.json"] = encodeTrial(without, "org/word", object{"exception_info": trialException(kind, "<b>it</b>\nfailed"), "verifier_result": nil})
 		}
 	}
 	cfg, found, _ := load(t, commandProblems, files)
@@ -207,7 +207,7 @@ func TestFailures(t *testing.T) {
 // The reward fields of a trial have precedence over the known exceptions.
 func TestPolicy(t *testing.T) {
 	with := func(kind string, more object) object {
-		e := exceptionOf(kind, "x")
+		e := trialException(kind, "x")
 		maps.Copy(e, more)
 		return object{"exception_info": e}
 	}
@@ -232,9 +232,9 @@ func TestPolicy(t *testing.T) {
 		"schema":             {object{"schema_version": 1}, true},
 	} {
 		want["word__"+name] = c.want
-		files["word__"+name+"/result.json"] = resultOf("word__"+name, "org/word", c.more)
+		files["word__"+name+"/result.json"] = encodeTrial("word__"+name, "org/word", c.more)
 	}
-	files["word__newer/result.json"] = resultOf("word__newer", "org/word", object{"schema_version": 2})
+	files["word__newer/result.json"] = encodeTrial("word__newer", "org/word", object{"schema_version": 2})
 	cfg, found, _ := load(t, commandProblems, files)
 	if len(cfg.Solutions) != len(want) || len(found) != 1 || !strings.Contains(fmt.Sprint(found[0]), "schema_version 2") {
 		t.Fatal(len(cfg.Solutions), found)
@@ -250,11 +250,11 @@ func TestPolicy(t *testing.T) {
 func TestAgentNeverRan(t *testing.T) {
 	files := map[string]string{}
 	for name, more := range map[string]object{
-		"word__ill":  {"exception_info": exceptionOf("HealthcheckError", "it is ill"), "verifier_result": nil, "agent_execution": nil},
-		"word__late": {"exception_info": exceptionOf("SandboxLikelyOutOfMemoryError", "x"), "verifier_result": nil, "agent_execution": object{"started_at": "2026-11-01T10:01:00Z"}},
+		"word__ill":  {"exception_info": trialException("HealthcheckError", "it is ill"), "verifier_result": nil, "agent_execution": nil},
+		"word__late": {"exception_info": trialException("SandboxLikelyOutOfMemoryError", "x"), "verifier_result": nil, "agent_execution": object{"started_at": "2026-11-01T10:01:00Z"}},
 	} {
-		files[name+"/result.json"] = resultOf(name, "org/word", more)
-		files[name+"/artifacts/manifest.json"] = manifestOf("/app/a", "file")
+		files[name+"/result.json"] = encodeTrial(name, "org/word", more)
+		files[name+"/artifacts/manifest.json"] = artifactManifest("/app/a", "file")
 		files[name+"/artifacts/app/a"] = "1"
 	}
 	cfg, found, _ := load(t, commandProblems, files)
@@ -325,9 +325,9 @@ func size(t *testing.T, path string) int64 {
 }
 
 func FuzzRecord(f *testing.F) {
-	f.Add(resultOf("a", "b/c", nil))
+	f.Add(encodeTrial("a", "b/c", nil))
 	f.Add(`{"rollout_details": [{"a": "\u00e9\\"}], "b": [1, -2.5e9, true, null, {}, []]} `)
-	f.Add(manifestOf("/app", "directory"))
+	f.Add(artifactManifest("/app", "directory"))
 	f.Fuzz(func(t *testing.T, text string) {
 		var plain, kept any
 		wrong := decodeRecord(strings.NewReader(text), &kept)
@@ -360,11 +360,11 @@ name = "two"
 		"task/tests/test.sh": "",
 	})
 	job := map[string]string{
-		"a/result.json": resultOf("a", "org/kept", object{"verifier_result": nil, "step_results": []object{
+		"a/result.json": encodeTrial("a", "org/kept", object{"verifier_result": nil, "step_results": []object{
 			{"step_name": "one", "verifier_result": object{"rewards": object{"reward": 1, "all": 0.25}}},
-			{"step_name": "two", "exception_info": exceptionOf("VerifierTimeoutError", "")},
+			{"step_name": "two", "exception_info": trialException("VerifierTimeoutError", "")},
 		}}),
-		"b/result.json":                      resultOf("b", "other/kept", nil), // of another task
+		"b/result.json":                      encodeTrial("b", "other/kept", nil), // of another task
 		"a/steps/one/artifacts/app/log.txt":  "l",
 		"a/steps/one/artifacts/src/x":        "x",
 		"a/steps/two/artifacts/app/log.txt":  "l",
@@ -410,7 +410,7 @@ func TestNothingToJudge(t *testing.T) {
 		lay(t, dir, map[string]string{
 			"fevalgraph.hcl": "problem \"t\" {\n  harbor {\n    task = \"task\"\n    mode = \"artifacts\"\n  }\n  verifier { solution = \"/app\" }\n}\nsolution \"recorded\" { harbor_job = \"jobs/j\" }\n",
 			"task/task.toml": text + "[task]\nname = \"org/t\"\n[environment]\ndocker_image = \"none\"\n", "task/tests/test.sh": "",
-			"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/a/artifacts/manifest.json": manifestOf(), "jobs/j/a/artifacts/logs/artifacts/x": "",
+			"jobs/j/a/result.json": encodeTrial("a", "org/t", nil), "jobs/j/a/artifacts/manifest.json": artifactManifest(), "jobs/j/a/artifacts/logs/artifacts/x": "",
 		})
 		cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
 		if found.HasErrors() || len(cfg.Solutions) != 1 {
@@ -432,7 +432,7 @@ func TestAmbiguousTask(t *testing.T) {
 	lay(t, dir, map[string]string{
 		"fevalgraph.hcl": problem("old") + problem("new") + "solution \"recorded\" { harbor_job = \"jobs/j\" }\n",
 		"old/task.toml":  toml, "old/tests/test.sh": "", "new/task.toml": toml, "new/tests/test.sh": "",
-		"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/b/result.json": resultOf("b", "org/t", nil),
+		"jobs/j/a/result.json": encodeTrial("a", "org/t", nil), "jobs/j/b/result.json": encodeTrial("b", "org/t", nil),
 	})
 	_, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
 	if got := texts(found); !found.HasErrors() || strings.Count(got, "The problems old and new are all the task org/t") != 1 {

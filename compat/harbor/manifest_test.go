@@ -193,8 +193,8 @@ func TestStepsOfTrials(t *testing.T) {
 	trials := map[string][]object{
 		"whole":   {step("one", 1, nil), step("two", 0.5, nil), step("three", 0, nil)},
 		"stopped": {step("one", 0.25, nil)},
-		"spent":   {step("one", nil, exceptionOf("AgentTimeoutError", "late"))},
-		"broken":  {step("one", 1, nil), step("two", nil, exceptionOf("RewardFileNotFoundError", "none"))},
+		"spent":   {step("one", nil, trialException("AgentTimeoutError", "late"))},
+		"broken":  {step("one", 1, nil), step("two", nil, trialException("RewardFileNotFoundError", "none"))},
 		"swapped": {step("two", 1, nil), step("one", 1, nil)},
 		"other":   {step("one", 1, nil), step("zwei", 1, nil)},
 		"more":    {step("one", 1, nil), step("two", 1, nil), step("three", 1, nil), step("four", 1, nil)},
@@ -202,13 +202,13 @@ func TestStepsOfTrials(t *testing.T) {
 	}
 	files := map[string]string{}
 	for name, steps := range trials {
-		files[name+"/result.json"] = resultOf(name, "org/stages", object{"step_results": steps, "agent_result": nil})
+		files[name+"/result.json"] = encodeTrial(name, "org/stages", object{"step_results": steps, "agent_result": nil})
 		for _, s := range steps {
 			at := name + "/steps/" + s["step_name"].(string) + "/artifacts/"
-			files[at+"manifest.json"], files[at+"app/a"] = manifestOf("/app", "directory"), "1"
+			files[at+"manifest.json"], files[at+"app/a"] = artifactManifest("/app", "directory"), "1"
 		}
 	}
-	files["failed/result.json"] = resultOf("failed", "org/stages", object{"exception_info": exceptionOf("HealthcheckError", "sick"), "verifier_result": nil})
+	files["failed/result.json"] = encodeTrial("failed", "org/stages", object{"exception_info": trialException("HealthcheckError", "sick"), "verifier_result": nil})
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"fevalgraph.hcl": steppedProblem, "tests/test_one.py": "", "tests/test_two.py": "", "tests/test_three.py": ""})
 	lay(t, filepath.Join(dir, "jobs", "j"), files)

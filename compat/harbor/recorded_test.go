@@ -43,8 +43,8 @@ func (o object) String() string {
 	return string(text)
 }
 
-// resultOf returns the result.json of a finished trial of task; more overrides members.
-func resultOf(name, task string, more object) string {
+// encodeTrial returns the result.json of a finished trial of task; more overrides members.
+func encodeTrial(name, task string, more object) string {
 	o := object{
 		"id": "00000000-0000-4000-8000-000000000001", "task_name": task, "trial_name": name, "trial_uri": "file:///jobs/j/" + name,
 		"task_id": object{"path": "tasks/" + task}, "source": "set", "task_checksum": "c0ffee", "config": object{"task": object{"path": "tasks/" + task}},
@@ -60,8 +60,8 @@ func resultOf(name, task string, more object) string {
 	return o.String()
 }
 
-// manifestOf returns a manifest of artifacts that were collected, as source = type.
-func manifestOf(collected ...string) string {
+// artifactManifest returns a manifest of artifacts that were collected, as source = type.
+func artifactManifest(collected ...string) string {
 	text := `[{"source":"/logs/artifacts","destination":"artifacts/logs/artifacts","type":"directory","status":"ok","service":null,"exclude":[]}`
 	for i := 0; i < len(collected); i += 2 {
 		text += fmt.Sprintf(`,{"source":%q,"destination":"artifacts%s","type":%q,"status":"ok","service":null,"exclude":[]}`, collected[i], collected[i], collected[i+1])

@@ -61,7 +61,7 @@ func TestVersionOfTask(t *testing.T) {
 	for name, text := range map[string]string{
 		"same": lock(here), "other": lock(other), "escape": lock("sha256:\x1b[31m"), "number": lock(1), "capitals": lock("sha256:" + strings.Repeat("0A", 32)), "torn": `{"task": {"digest": "`, "old": "",
 	} {
-		files := map[string]string{"result.json": resultOf(name, "org/t", nil), "artifacts/manifest.json": manifestOf("/app", "directory"), "artifacts/app/x": ""}
+		files := map[string]string{"result.json": encodeTrial(name, "org/t", nil), "artifacts/manifest.json": artifactManifest("/app", "directory"), "artifacts/app/x": ""}
 		if text != "" {
 			files["lock.json"] = text
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-func said(l *plan.Log) string {
+func formatLog(l *plan.Log) string {
 	var all []string
 	for _, a := range l.Attempts {
 		value := "-"
@@ -64,7 +64,7 @@ func TestRead(t *testing.T) {
 	}
 	const want = "a::one#1 judged 1 \na::two#1 judged 0 assert\\n1\nthree#1 broken - fixture\nfour#1 skipped - later\na::one#2 judged 1 \n" +
 		"1 test ended by an error, which have no verdict\n1 test skipped, which have no verdict"
-	if got := said(logs[0]); got != want {
+	if got := formatLog(logs[0]); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

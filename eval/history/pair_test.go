@@ -31,7 +31,7 @@ func record(t testing.TB, state event.Records, number, partitions, changed int) 
 		if p < changed {
 			version = number
 		}
-		cells, facts := cellsOf(p, version), &partition.Facts{Run: fmt.Sprint(version)}
+		cells, facts := makeCells(p, version), &partition.Facts{Run: fmt.Sprint(version)}
 		for i := range cells {
 			facts.Summary = append(facts.Summary, report.RowOf(&cells[i]))
 		}
@@ -48,8 +48,8 @@ func record(t testing.TB, state event.Records, number, partitions, changed int) 
 	return run
 }
 
-// cellsOf returns a hundred cells; one in fifty depends on the version, and so does how long all of them took.
-func cellsOf(problem, version int) []report.Cell {
+// makeCells returns a hundred cells; one in fifty depends on the version, and so does how long all of them took.
+func makeCells(problem, version int) []report.Cell {
 	cells := make([]report.Cell, 100)
 	for i := range cells {
 		passed := i%50 != 7 || version%2 == 0

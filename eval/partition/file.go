@@ -100,7 +100,7 @@ func (s Store) Facts(name Name) (*Facts, error) {
 		return nil, err
 	}
 	f := new(Facts)
-	return f, frozen.Decode(string(content), f)
+	return f, frozen.Decode(content, f)
 }
 
 // Rows reads the nodes of a partition that have answers. As with Results, an error other than fs.ErrNotExist
@@ -110,7 +110,7 @@ func (s Store) Rows(name Name) (rows []graph.Row, err error) {
 	if err != nil || len(content) == 0 {
 		return nil, err
 	}
-	return rows, frozen.Decode(string(content), &rows)
+	return rows, frozen.Decode(content, &rows)
 }
 
 // HasFacts reports whether a partition was written with facts: all of its nodes have answers.
@@ -149,7 +149,7 @@ func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 		return ofCells, err
 	}
 	f := new(Facts)
-	err = frozen.Decode(string(content), f)
+	err = frozen.Decode(content, f)
 	for i := range f.Summary {
 		ofCells = append(ofCells, f.Summary[i].Checkpoints)
 	}

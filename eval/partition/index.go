@@ -136,7 +136,7 @@ func ReadIndex(state string, place proof.Place) *Index {
 		return nil
 	}
 	i := &Index{BaseFiles: rest[:size]}
-	if frozen.Decode(string(rest[size:]), &i.Indexed) != nil || len(i.Salt) == 0 {
+	if frozen.Decode(rest[size:], &i.Indexed) != nil || len(i.Salt) == 0 {
 		return nil
 	}
 	return i
@@ -177,7 +177,7 @@ func ReadConfig(state string, want []byte) (*lang.Config, bool) {
 	if sum := sha256.Sum256(content); err != nil || len(want) == 0 || !bytes.Equal(sum[:], want) {
 		return nil, false
 	}
-	cfg, err := lang.Unarchive(string(content))
+	cfg, err := lang.Unarchive(content)
 	return cfg, err == nil
 }
 

@@ -39,7 +39,7 @@ func lastPath(dir string) string { return filepath.Join(dir, "nodes") }
 func ReadLast(dir string, place proof.Place) *Last {
 	l := new(Last)
 	content := place.Read(lastPath(dir))
-	if content == nil || frozen.Decode(string(content), l) != nil || l.Form != lastForm {
+	if content == nil || frozen.Decode(content, l) != nil || l.Form != lastForm {
 		return new(Last)
 	}
 	return l

@@ -61,6 +61,13 @@ func (t *Trace) node(addr string) *nodeTrace {
 	return n
 }
 
+// Reads reports whether a node can read anything: whether it has sources.
+func (t *Trace) Reads(addr string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.nodes[addr] != nil
+}
+
 // Of returns the reads of a node.
 func (t *Trace) Of(addr string) []cache.Sighting {
 	t.mu.Lock()

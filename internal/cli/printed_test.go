@@ -26,7 +26,7 @@ func TestSchemas(t *testing.T) {
 	for name, values := range Printed() {
 		one := &jsonschema.Schema{}
 		for _, v := range values {
-			one.AnyOf = append(one.AnyOf, schemaOf(t, reflect.TypeOf(v)))
+			one.AnyOf = append(one.AnyOf, inferSchema(t, reflect.TypeOf(v)))
 		}
 		if len(one.AnyOf) == 1 {
 			one = one.AnyOf[0]
@@ -70,15 +70,15 @@ func eventSchema(t *testing.T) *jsonschema.Schema {
 	all := &jsonschema.Schema{}
 	types := event.Types()
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		one := schemaOf(t, reflect.TypeOf(types[name]))
+		one := inferSchema(t, reflect.TypeOf(types[name]))
 		one.Properties["type"] = &jsonschema.Schema{Const: jsonschema.Ptr[any](name)}
 		all.AnyOf = append(all.AnyOf, one)
 	}
 	return all
 }
 
-// schemaOf infers a schema. Later versions can add fields, and lists are never null.
-func schemaOf(t *testing.T, of reflect.Type) *jsonschema.Schema {
+// inferSchema infers a schema. Later versions can add fields, and lists are never null.
+func inferSchema(t *testing.T, of reflect.Type) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[[2]float64]():       {Type: "array", Items: &jsonschema.Schema{Type: "number"}, MinItems: jsonschema.Ptr(2), MaxItems: jsonschema.Ptr(2)},

@@ -47,7 +47,7 @@ func TestFrozen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got tree
-	if err := Decode(string(b[len("before"):]), &got); err != nil {
+	if err := Decode(b[len("before"):], &got); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(&got, want) {
@@ -88,14 +88,14 @@ func TestDamage(t *testing.T) {
 	for i := range len(b) * 8 {
 		damaged := slices.Clone(b)
 		damaged[i/8] ^= 1 << (i % 8)
-		_ = Decode(string(damaged), new(tree))
+		_ = Decode(damaged, new(tree))
 	}
 	for n := range b {
-		if Decode(string(b[:n]), new(tree)) == nil {
+		if Decode(b[:n], new(tree)) == nil {
 			t.Errorf("%d of %d bytes were taken for all", n, len(b))
 		}
 	}
-	if Decode(string(b)+"\x00", new(tree)) == nil {
+	if Decode(append(b, 0), new(tree)) == nil {
 		t.Error("a byte too many was not noticed")
 	}
 }
@@ -106,5 +106,5 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(b))
-	f.Fuzz(func(_ *testing.T, b string) { _ = Decode(b, new(tree)) })
+	f.Fuzz(func(_ *testing.T, b string) { _ = Decode([]byte(b), new(tree)) })
 }

@@ -10,19 +10,20 @@ import (
 
 var errMalformed = errors.New("malformed frozen value")
 
-// Decode decodes the output of Append into v, which must point to the same type. Strings share memory with b.
-func Decode(b string, v any) error {
+// Decode decodes the output of Append into v, which must point to the same type. It copies strings, so that v does not
+// keep b in memory.
+func Decode(b []byte, v any) error {
 	if len(b) < headSize {
 		return fmt.Errorf("reading %T: %w", v, errMalformed)
 	}
-	head := []byte(b[:headSize])
+	head := b[:headSize]
 	r := reader{rest: b[headSize:]}
 	// Each string and each pointer takes at least one byte.
 	room := func(n uint64) int { return int(min(n, uint64(len(r.rest)))) }
 	r.texts = make([]string, 0, room(binary.LittleEndian.Uint64(head)))
 	r.pointers = make([]reflect.Value, 0, room(binary.LittleEndian.Uint64(head[8:])))
 	r.value(reflect.ValueOf(v).Elem())
-	if r.bad || r.rest != "" {
+	if r.bad || len(r.rest) > 0 {
 		return fmt.Errorf("reading %T: %w", v, errMalformed)
 	}
 	return nil
@@ -30,20 +31,20 @@ func Decode(b string, v any) error {
 
 // reader decodes frozen bytes. After the first invalid part it is bad, and returns zeros.
 type reader struct {
-	rest     string
+	rest     []byte
 	bad      bool
 	texts    []string
 	pointers []reflect.Value
 }
 
 func (r *reader) fail() {
-	r.bad, r.rest = true, ""
+	r.bad, r.rest = true, nil
 }
 
-func (r *reader) take(n uint64) string {
+func (r *reader) take(n uint64) []byte {
 	if n > uint64(len(r.rest)) {
 		r.fail()
-		return ""
+		return nil
 	}
 	s := r.rest[:n]
 	r.rest = r.rest[n:]
@@ -51,7 +52,7 @@ func (r *reader) take(n uint64) string {
 }
 
 func (r *reader) number() uint64 {
-	if r.rest != "" && r.rest[0] < 0x80 { // the usual case
+	if len(r.rest) > 0 && r.rest[0] < 0x80 { // the usual case
 		x := uint64(r.rest[0])
 		r.rest = r.rest[1:]
 		return x
@@ -94,7 +95,7 @@ func (r *reader) value(v reflect.Value) {
 		x := r.number()
 		v.SetInt(int64(x>>1) ^ -int64(x&1)) // zigzag, as in binary.AppendVarint
 	case reflect.Uint8:
-		if b := r.take(1); b != "" {
+		if b := r.take(1); len(b) > 0 {
 			v.SetUint(uint64(b[0]))
 		}
 	case reflect.Uint, reflect.Uint16, reflect.Uint32, reflect.Uint64:
@@ -123,7 +124,7 @@ func (r *reader) value(v reflect.Value) {
 		switch n, isNil := r.length(); {
 		case isNil:
 		case v.Type().Elem().Kind() == reflect.Uint8:
-			v.SetBytes([]byte(r.take(uint64(n))))
+			v.SetBytes(append([]byte{}, r.take(uint64(n))...))
 		default:
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 			r.elements(v)
@@ -146,7 +147,7 @@ func (r *reader) elements(v reflect.Value) {
 func (r *reader) text() string {
 	n := r.number()
 	if n == 0 {
-		s := r.take(r.number())
+		s := string(r.take(r.number()))
 		r.texts = append(r.texts, s)
 		return s
 	}

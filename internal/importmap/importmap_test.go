@@ -223,7 +223,7 @@ func check(packages []listed) []string {
 		if !ok {
 			continue
 		}
-		r := roomOf(from)
+		r := findRoom(from)
 		if r == nil {
 			problems = append(problems, fmt.Sprintf("%s is in no room: add one to internal/importmap", from))
 			continue
@@ -248,7 +248,7 @@ func refuse(from string, r *room, path string) string {
 		}
 		return ""
 	}
-	target := roomOf(to)
+	target := findRoom(to)
 	switch {
 	case isForTests(to) && !isForTests(from):
 		return fmt.Sprintf("%s imports %s, which is for tests", from, to)
@@ -263,8 +263,8 @@ func isForTests(folder string) bool {
 	return slices.ContainsFunc(forTests, func(f string) bool { return within(folder, f) })
 }
 
-// roomOf returns the innermost room that a package is in.
-func roomOf(folder string) *room {
+// findRoom returns the innermost room that a package is in.
+func findRoom(folder string) *room {
 	var found *room
 	for i := range rooms {
 		if within(folder, rooms[i].folder) && (found == nil || len(rooms[i].folder) > len(found.folder)) {

@@ -238,7 +238,7 @@ func readCode(path string, content []byte) text {
 		case token.IDENT:
 			words, known := apart[literal]
 			if !known {
-				words = wordsOf(literal)
+				words = splitWords(literal)
 				apart[literal] = words
 			}
 			f.names, f.words = append(f.names, literal), append(f.words, words)
@@ -248,8 +248,8 @@ func readCode(path string, content []byte) text {
 	}
 }
 
-// wordsOf splits an identifier: giveBack and GIVE_BACK become " give back ".
-func wordsOf(identifier string) string {
+// splitWords splits an identifier: giveBack and GIVE_BACK become " give back ".
+func splitWords(identifier string) string {
 	var b strings.Builder
 	runes := []rune(identifier)
 	for i, r := range runes {

@@ -66,7 +66,7 @@ solution "all" {
 	if found := c.diagnostics(uri); len(found) > 0 {
 		b.Fatal(found)
 	}
-	longest, place := time.Duration(0), placeOf(b, c.texts[uri], "python", 0)
+	longest, place := time.Duration(0), findPosition(b, c.texts[uri], "python", 0)
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
 		c.edit(uri, Range{place, place}, "x")

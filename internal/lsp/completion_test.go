@@ -40,7 +40,7 @@ func TestCompletion(t *testing.T) {
 		line, _, _ := strings.Cut(test.typed, "|")
 		text := strings.Replace(kvstore, test.line, strings.Replace(test.typed, "|", "", 1), 1)
 		c.edit(uri, whole, text)
-		p := placeOf(t, kvstore, test.line, 0)
+		p := findPosition(t, kvstore, test.line, 0)
 		p.Character += len(line)
 		var items []completionItem
 		c.call("textDocument/completion", c.at(uri, p), &items)

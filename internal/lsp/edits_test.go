@@ -111,7 +111,7 @@ func (c *client) probe(random *rand.Rand, uri string) {
 	c.call("textDocument/references", map[string]any{"textDocument": of, "position": p, "context": map[string]any{"includeDeclaration": true}}, &found)
 	name := ""
 	for _, l := range found { // all are the same name
-		if got := within(c.textOf(l.URI), l.Range); name == "" {
+		if got := within(c.currentText(l.URI), l.Range); name == "" {
 			name = got
 		} else if got != name {
 			c.t.Errorf("references of %q have %q at %+v", name, got, l)
@@ -124,7 +124,7 @@ func (c *client) probe(random *rand.Rand, uri string) {
 	_ = c.ask("textDocument/rename", map[string]any{"textDocument": of, "position": p, "newName": "other"}, &edit) // can be rejected
 	for changed, edits := range edit.Changes {
 		for _, e := range edits {
-			if got := within(c.textOf(changed), e.Range); got != name {
+			if got := within(c.currentText(changed), e.Range); got != name {
 				c.t.Errorf("renaming %q changes %q", name, got)
 			}
 		}

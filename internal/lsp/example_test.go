@@ -150,7 +150,7 @@ func (c *client) checkEverywhere(t *testing.T, uri string) {
 		if to.URI == "" { // an implicit object, or a value with such a name
 			continue
 		}
-		if got := within(c.textOf(to.URI), to.Range); got != name {
+		if got := within(c.currentText(to.URI), to.Range); got != name {
 			t.Errorf("%s is declared as %q", text[m[0]:m[1]], got)
 		}
 		c.checkRename(t, uri, p, name)
@@ -191,7 +191,7 @@ func (c *client) inComment(d *document, at int) bool {
 	return strings.Contains(string(line), "#")
 }
 
-func (c *client) textOf(uri string) string {
+func (c *client) currentText(uri string) string {
 	if text, open := c.texts[uri]; open {
 		return text
 	}
@@ -210,7 +210,7 @@ func (c *client) checkRename(t *testing.T, uri string, p Position, name string) 
 	dir := filepath.Dir(pathOf(uri))
 	renamed := map[string][]byte{}
 	for changed, edits := range edit.Changes {
-		renamed[pathOf(changed)] = []byte(applied(c.textOf(changed), edits))
+		renamed[pathOf(changed)] = []byte(applied(c.currentText(changed), edits))
 	}
 	o := projectOptions(t)
 	o.Dir = dir

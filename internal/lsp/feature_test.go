@@ -83,7 +83,7 @@ func TestHover(t *testing.T) {
 		{"pytest", 0, []string{"**pytest**"}, ""},
 		{"suite", 0, []string{"**suite \"NAME\"**"}, ""},
 	} {
-		p := placeOf(t, c.texts[uri], test.at, test.n)
+		p := findPosition(t, c.texts[uri], test.at, test.n)
 		p.Character++
 		if strings.Contains(test.at, ".") {
 			p.Character += len(test.at) - 2
@@ -104,7 +104,7 @@ func TestHover(t *testing.T) {
 func TestRename(t *testing.T) {
 	c, uri := openProject(t, kvstoreFiles())
 	rename := func(part string, n int, to string) error {
-		p := placeOf(t, c.texts[uri], part, n)
+		p := findPosition(t, c.texts[uri], part, n)
 		p.Character += len(part) - 1
 		var edit workspaceEdit
 		err := c.ask("textDocument/rename", map[string]any{"textDocument": map[string]any{"uri": uri}, "position": p, "newName": to}, &edit)
@@ -136,7 +136,7 @@ func TestRename(t *testing.T) {
 
 func TestReferencesAndHints(t *testing.T) {
 	c, uri := openProject(t, kvstoreFiles())
-	p := placeOf(t, kvstore, "problem.kv", 0)
+	p := findPosition(t, kvstore, "problem.kv", 0)
 	p.Character += len("problem.k")
 	for _, with := range []bool{true, false} {
 		var found []location

@@ -24,9 +24,9 @@ type setting struct {
 	block   int       // line of the block at the top that it is in
 }
 
-// settingsOf finds the attributes of a text with HCL's own parser, and calls blocks with the position of each block's
+// findSettings finds the attributes of a text with HCL's own parser, and calls blocks with the position of each block's
 // type.
-func (c *client) settingsOf(uri string, blocks func(*lang.BlockSchema, hcl.Range)) (all []setting) {
+func (c *client) findSettings(uri string, blocks func(*lang.BlockSchema, hcl.Range)) (all []setting) {
 	c.t.Helper()
 	file, problems := hclsyntax.ParseConfig([]byte(c.texts[uri]), "", hcl.InitialPos)
 	if problems.HasErrors() {
@@ -97,7 +97,7 @@ func (c *client) checkCompletion(t *testing.T, uri string) {
 		offered(what, from, name)
 		c.edit(uri, d.between(from, from), right[from:to])
 	}
-	all := c.settingsOf(uri, func(b *lang.BlockSchema, at hcl.Range) { typing("block", at, b.Name) })
+	all := c.findSettings(uri, func(b *lang.BlockSchema, at hcl.Range) { typing("block", at, b.Name) })
 	for _, s := range all {
 		typing("attribute", s.name, s.row.Name)
 		if s.row.Values != nil && s.literal != "" {
@@ -126,7 +126,7 @@ func (c *client) checkCompletion(t *testing.T, uri string) {
 func (c *client) checkHover(t *testing.T, uri string) {
 	t.Helper()
 	d, made := newDocument(uri, 0, []byte(c.texts[uri])), c.made(uri)
-	all := c.settingsOf(uri, func(*lang.BlockSchema, hcl.Range) {})
+	all := c.findSettings(uri, func(*lang.BlockSchema, hcl.Range) {})
 	for _, s := range all {
 		var got struct{ Contents markup }
 		c.call("textDocument/hover", c.at(uri, d.position(s.name.Start.Byte)), &got)

@@ -23,7 +23,7 @@ func TestSeveralFiles(t *testing.T) {
 	if found := c.diagnostics(part); len(found) > 0 {
 		t.Fatal(found)
 	}
-	p := placeOf(t, files["parts/more.hcl"], "var.size", 0)
+	p := findPosition(t, files["parts/more.hcl"], "var.size", 0)
 	p.Character += 5
 	var edit workspaceEdit
 	c.call("textDocument/rename", map[string]any{"textDocument": map[string]any{"uri": part}, "position": p, "newName": "extent"}, &edit)

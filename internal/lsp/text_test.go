@@ -51,8 +51,8 @@ func within(text string, r Range) string {
 	return strings.TrimSuffix(strings.TrimPrefix(rest, before), strings.TrimPrefix(whole, before))
 }
 
-// placeOf returns where the n-th occurrence of a text begins, from 0.
-func placeOf(t testing.TB, text, part string, n int) Position {
+// findPosition returns where the n-th occurrence of a text begins, from 0.
+func findPosition(t testing.TB, text, part string, n int) Position {
 	t.Helper()
 	at := -1
 	for range n + 1 {

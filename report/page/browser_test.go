@@ -98,13 +98,13 @@ func TestHostileInBrowser(t *testing.T) {
 	p.Nodes = func(*report.Cell) ([]Node, error) {
 		return []Node{{Addr: "pytest:" + hostile, State: hostile, Cause: hostile, Files: []string{hostile}, Message: hostile, Log: hostile + strings.Repeat("x", 10<<20), Fields: [][2]string{{hostile, hostile}}}}, nil
 	}
-	p.Release = releaseOf(hostile)
+	p.Release = encodeRelease(hostile)
 	_, _, w := written(t, p, "out.html")
 	browse(t, "hostile", w.File)
 }
 
-// releaseOf returns the JSON of a release with a text as the beginning of all names and reasons.
-func releaseOf(text string) []byte {
+// encodeRelease returns the JSON of a release with a text as the beginning of all names and reasons.
+func encodeRelease(text string) []byte {
 	type object map[string]any
 	var problems, trials []object
 	for i, class := range []string{"reuse", "regrade", "rerun", "added", "removed", "reuse", "regrade"} {
@@ -138,7 +138,7 @@ func releaseOf(text string) []byte {
 func TestReleaseInBrowser(t *testing.T) {
 	chromium(t)
 	p := gallery(6, 1)
-	p.Foreign, p.Release, p.Runs, p.Work = true, releaseOf(""), p.Runs[3:], nil
+	p.Foreign, p.Release, p.Runs, p.Work = true, encodeRelease(""), p.Runs[3:], nil
 	_, _, w := written(t, p, "out.html")
 	browse(t, "release", w.File)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// lastLineOf returns the last line of a pytest that ran tests of one stage each.
-func lastLineOf(ran ...one) string {
+// summaryLine returns the last line of a pytest that ran tests of one stage each.
+func summaryLine(ran ...one) string {
 	counts := map[string]int{}
 	for _, o := range ran {
 		counts[o.outcome]++
@@ -27,8 +27,8 @@ func lastLineOf(ran ...one) string {
 	return "=== " + strings.Join(parts, ", ") + " in 0.12s ===\n"
 }
 
-// said returns the log of a pytest that ended with some lines.
-func said(last string) []byte {
+// pytestLog returns the log of a pytest that ended with some lines.
+func pytestLog(last string) []byte {
 	return []byte("============ test session starts ============\ncollecting ... collected 9 items\n\n...\n" + last + "\n")
 }
 
@@ -90,7 +90,7 @@ func TestHonestRuns(t *testing.T) {
 		{"words of a plugin", "=== 2 passed :) in 0.05s ===", 0, []string{passes, passes}},
 		{"a run in a test", "E   === 9 failed in 1.00s ===\n=== 9 failed in 1.00s ===\n=== 1 failed in 2.00s ===\nbye\n", 1, []string{fails}},
 	} {
-		log := said(try.last)
+		log := pytestLog(try.last)
 		if try.name == "-qqq" {
 			log = []byte("..\n" + try.last + "\n")
 		}
@@ -103,7 +103,7 @@ func TestHonestRuns(t *testing.T) {
 
 // A failed subtest is the failure of its test in CTRF only: pytest-json-report has the outcome of the last subtest.
 func TestSubtests(t *testing.T) {
-	last := said("SUBFAILED(i=1) tests/t.py::t\n=== 1 failed, 2 passed, 5 subtests passed in 0.08s ===")
+	last := pytestLog("SUBFAILED(i=1) tests/t.py::t\n=== 1 failed, 2 passed, 5 subtests passed in 0.08s ===")
 	all := []one{{id: current + "::t0", outcome: "passed"}, {id: current + "::t1", outcome: "failed"}}
 	for _, try := range []struct {
 		name string
@@ -112,9 +112,9 @@ func TestSubtests(t *testing.T) {
 		ctrf []byte
 		want [2]verdict.TestStatus
 	}{
-		{"one fails", 1, last, ctrfOf(all...), [2]verdict.TestStatus{verdict.TestPassed, verdict.TestFailed}},
+		{"one fails", 1, last, encodeCTRF(all...), [2]verdict.TestStatus{verdict.TestPassed, verdict.TestFailed}},
 		{"one fails, and CTRF is not there", 1, last, nil, [2]verdict.TestStatus{verdict.TestError, verdict.TestError}},
-		{"none fails, and CTRF is missing", 0, said("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
+		{"none fails, and CTRF is missing", 0, pytestLog("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
 	} {
 		v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
 		if len(v.Tests) != 2 || v.Tests[0].Status != try.want[0] || v.Tests[1].Status != try.want[1] {
@@ -122,7 +122,7 @@ func TestSubtests(t *testing.T) {
 		}
 	}
 	// More tests with words of plugins than the summary has such words for
-	v, m := parse.judge(runOutput{exit: exitFacts{}, log: said("=== 1 splendid in 0.08s ==="),
+	v, m := parse.judge(runOutput{exit: exitFacts{}, log: pytestLog("=== 1 splendid in 0.08s ==="),
 		report: staged(0, "splendid: setup=passed call=passed teardown=passed", "splendid: setup=passed call=passed teardown=passed")})
 	if v.Class != verdict.NoReport || !strings.Contains(m.Message, "the report has 2 tests that passed, but pytest's summary 1") {
 		t.Errorf("%s: %s", v.Class, m.Message)
@@ -137,7 +137,7 @@ func TestEndedEarly(t *testing.T) {
 		"shouldfail, -x":        "!!!!! stopping after 1 failures !!!!!\n=== 1 passed in 0.03s ===",
 		"exit, no summary left": "=== 1 passed, 1 warning in 0.02s ===\r\n!!! _pytest.outcomes.Exit: x !!!\r",
 	} {
-		v, m := parse.judge(runOutput{exit: exitFacts{}, report: staged(0, passes), log: said(last)})
+		v, m := parse.judge(runOutput{exit: exitFacts{}, report: staged(0, passes), log: pytestLog(last)})
 		if v.Class != verdict.PytestFailed || !strings.Contains(m.Message, "pytest ended before it had run all tests: ") {
 			t.Errorf("%s: %s: %s", name, v.Class, m.Message)
 		}
@@ -168,16 +168,16 @@ func TestReportsMustAgree(t *testing.T) {
 		{"the other report has more failures", "1 failed", 1, []string{fails}, []one{{id: "a", outcome: "failed"}, {id: "b", outcome: "failed"}},
 			"pytest-report.json has 1 failures, but ctrf-report.json 2"},
 	} {
-		l := runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: said(try.last)}
+		l := runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: pytestLog(try.last)}
 		if try.ctrf != nil {
-			l.ctrf = ctrfOf(try.ctrf...)
+			l.ctrf = encodeCTRF(try.ctrf...)
 		}
 		v, m := parse.judge(l)
 		if v.Class != verdict.NoReport || len(v.Tests) != 0 || !strings.Contains(m.Message, try.why) {
 			t.Errorf("%s: %s, %d tests: %q, want %q", try.name, v.Class, len(v.Tests), m.Message, try.why)
 		}
 	}
-	only := runOutput{ctrf: ctrfOf(one{id: "a", outcome: "passed"}, one{id: "b", outcome: "passed"}), log: said("=== 1 passed in 0.02s ===")}
+	only := runOutput{ctrf: encodeCTRF(one{id: "a", outcome: "passed"}, one{id: "b", outcome: "passed"}), log: pytestLog("=== 1 passed in 0.02s ===")}
 	if v, m := parse.judge(only); v.Class != verdict.NoReport {
 		t.Errorf("the other report alone: %s: %s", v.Class, m.Message)
 	}
@@ -185,8 +185,8 @@ func TestReportsMustAgree(t *testing.T) {
 
 // A summary that masking a secret would hide is kept next to the log.
 func TestSummaryOfMaskedLogs(t *testing.T) {
-	masked := said("=== 1 ****** in 0.02s ===")
-	l := runOutput{exit: exitFacts{Summary: summaryIn(said("=== 1 passed in 0.02s ==="))}, report: staged(0, passes), log: masked}
+	masked := pytestLog("=== 1 ****** in 0.02s ===")
+	l := runOutput{exit: exitFacts{Summary: summaryIn(pytestLog("=== 1 passed in 0.02s ==="))}, report: staged(0, passes), log: masked}
 	if v, m := parse.judge(l); v.Class != verdict.Judged {
 		t.Errorf("honest: %s: %s", v.Class, m.Message)
 	}

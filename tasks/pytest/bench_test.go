@@ -104,8 +104,8 @@ func sealWith(key []byte, reports map[string]sealedReport) []byte {
 
 func passing(c *fake.Call) (backend.Exit, error) {
 	c.Command.Output.Write(collected(1))
-	c.Files.Write(jsonReportPath, jsonOf(0, one{id: "tests/test_cp.py::t", outcome: "passed"}))
-	c.Files.Write(ctrfPath, ctrfOf(one{id: "tests/test_cp.py::t", outcome: "passed"}))
+	c.Files.Write(jsonReportPath, encodeJSON(0, one{id: "tests/test_cp.py::t", outcome: "passed"}))
+	c.Files.Write(ctrfPath, encodeCTRF(one{id: "tests/test_cp.py::t", outcome: "passed"}))
 	return backend.Exit{Seconds: 2}, nil
 }
 
@@ -160,7 +160,7 @@ func (s *bench) executeWith(ctx context.Context, retry graph.Retry) (*graph.Stat
 		id := g.Add(graph.Node{Addr: name, Kind: name, Task: tree{s.trees[name]}})
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
 	}
-	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Retry: retry})
+	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Scheduling: &graph.Scheduling{Retry: retry}})
 	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{
 		Store: s.store,
 		Pools: map[string]int{graph.CPUPool: 1},

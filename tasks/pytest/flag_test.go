@@ -22,10 +22,10 @@ func TestInfrastructureFlag(t *testing.T) {
 			log    []byte
 			infra  bool // with any exit code
 		}{
-			{"collected, reported", jsonOf(code, ran), collected(3), false},
+			{"collected, reported", encodeJSON(code, ran), collected(3), false},
 			{"collected", nil, collected(3), false},
 			{"one item", nil, []byte("collected 1 item / 1 deselected\n"), false},
-			{"only reported", jsonOf(code, ran), nil, !readable(code)},
+			{"only reported", encodeJSON(code, ran), nil, !readable(code)},
 			{"no collected test", nil, []byte("collected 0 items / 1 error\n"), true},
 			{"no line about it", nil, []byte("3 workers [3 items]\n"), true},
 			{"no output", nil, nil, true},

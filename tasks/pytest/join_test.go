@@ -84,7 +84,7 @@ func decoded(t *testing.T, text []byte) (v any) {
 // TestJoinBroken: a broken run has no outputs, so the other parts do not make a report.
 func TestJoinBroken(t *testing.T) {
 	store := cache.NewMemory()
-	fine := endedWith(t, store, "test_a.py", runOutput{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)})
+	fine := endedWith(t, store, "test_a.py", runOutput{report: encodeJSON(0, checkpointTest("1", "a", "passed")), log: collected(1)})
 	reported, log, err := Join(t.Context(), store, "tests", []Ended{fine, {File: "test_b.py"}})
 	if err != nil || reported != nil || !strings.HasPrefix(string(log), "==> tests/test_a.py <==\n") {
 		t.Errorf("%s\n%s\n%v", reported, log, err)
@@ -96,19 +96,19 @@ func TestJoinBroken(t *testing.T) {
 
 // TestJoinLeavesOut: reports omit tests that do not count.
 func TestJoinLeavesOut(t *testing.T) {
-	fine := runOutput{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)}
+	fine := runOutput{report: encodeJSON(0, checkpointTest("1", "a", "passed")), log: collected(1)}
 	for _, try := range []struct {
 		name string
 		left runOutput
 		want string // a part of the report; "" means no report
 	}{
-		{"killed", runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
+		{"killed", runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: encodeJSON(0, checkpointTest("2", "b", "passed")), log: collected(1)}, ""},
 		{"no report", runOutput{log: collected(1)}, ""},
-		{"cannot be imported", runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
-		{"the other report", runOutput{report: []byte("{"), ctrf: ctrfOf(testOf("2", "b", "passed")), log: collected(1)}, `"summary":{"collected":2,"passed":1,"total":1}`},
-		{"no tests", runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
+		{"cannot be imported", runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
+		{"the other report", runOutput{report: []byte("{"), ctrf: encodeCTRF(checkpointTest("2", "b", "passed")), log: collected(1)}, `"summary":{"collected":2,"passed":1,"total":1}`},
+		{"no tests", runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: encodeJSON(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
 	} {
-		got, err := joinReports([]part{partOf("1", fine), partOf("2", try.left)})
+		got, err := joinReports([]part{checkpointPart("1", fine), checkpointPart("2", try.left)})
 		if err != nil {
 			t.Error(err)
 		}

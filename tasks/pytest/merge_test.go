@@ -14,12 +14,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// partOf returns the part that a run of a checkpoint's test file left.
-func partOf(checkpoint string, l runOutput) part {
+// checkpointPart returns the part that a run of a checkpoint's test file left.
+func checkpointPart(checkpoint string, l runOutput) part {
 	return newPart("tests/test_checkpoint_"+checkpoint+".py", l)
 }
 
-func testOf(checkpoint, name, outcome string) one {
+func checkpointTest(checkpoint, name, outcome string) one {
 	o := one{id: "tests/test_checkpoint_" + checkpoint + ".py::" + name, outcome: outcome}
 	if outcome == "failed" {
 		o.failure = "assert 0"
@@ -29,7 +29,7 @@ func testOf(checkpoint, name, outcome string) one {
 
 // TestMergedEnds covers the ways in which one of two parts can end; the other one passes.
 func TestMergedEnds(t *testing.T) {
-	fine := partOf("1", runOutput{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
+	fine := checkpointPart("1", runOutput{report: encodeJSON(0, checkpointTest("1", "a", "passed"), checkpointTest("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
 	notCollected := []byte(`{"exitcode":2,"summary":{"collected":0},"tests":[],"collectors":[{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"E   ImportError: x"}]}`)
 	for _, try := range []struct {
 		name      string
@@ -41,28 +41,28 @@ func TestMergedEnds(t *testing.T) {
 		tests     string
 		message   string // in full, without the file that it begins with
 	}{
-		{name: "passes", left: runOutput{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: verdict.Judged, collected: 3, tests: "a b c"},
-		{name: "fails", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
-		{name: "has no tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
-		{name: "has none left", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
-		{name: "fails without tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1), log: []byte("collected 0 items\n")},
+		{name: "passes", left: runOutput{report: encodeJSON(0, checkpointTest("2", "c", "passed")), log: collected(1)}, class: verdict.Judged, collected: 3, tests: "a b c"},
+		{name: "fails", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: encodeJSON(1, checkpointTest("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
+		{name: "has no tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: encodeJSON(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
+		{name: "has none left", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: encodeJSON(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
+		{name: "fails without tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: encodeJSON(1), log: []byte("collected 0 items\n")},
 			class: verdict.NoReport, code: 1, collected: 2, message: "pytest ended with exit code 1, without a valid report: the report has no failure, but pytest ended with exit code 1"},
 		{name: "cannot be imported", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
 			class: verdict.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
 		{name: "cannot be imported in part, and goes on",
-			left:  runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			left:  runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(encodeJSON(1, checkpointTest("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
 			class: verdict.CollectionError, code: 1, collected: 3, tests: "a b c", message: "pytest could not collect the tests: tests/t.py: ImportError: x"},
 		{name: "conftest cannot be loaded", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
 			class: verdict.CollectionError, code: 4, infra: true, message: "conftest.py could not be loaded: ImportError: x"},
 		{name: "is misused", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
 			class: verdict.PytestFailed, code: 4, infra: true, message: "pytest was started with invalid arguments: ERROR: file or directory not found: tests/test_checkpoint_2.py"},
-		{name: "has an internal error", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
+		{name: "has an internal error", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: encodeJSON(3, checkpointTest("2", "c", "passed")), log: collected(9)},
 			class: verdict.PytestFailed, code: 3, collected: 11, infra: true, tests: "a b c", message: "pytest had an internal error: ..."},
-		{name: "is interrupted while it collects", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
+		{name: "is interrupted while it collects", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
 			class: verdict.PytestFailed, code: 2, infra: true, message: "pytest was interrupted: !!! KeyboardInterrupt !!!"},
-		{name: "ends pytest", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
+		{name: "ends pytest", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: encodeJSON(7, checkpointTest("2", "c", "passed")), log: collected(2)},
 			class: verdict.PytestFailed, code: 7, collected: 4, tests: "a b c", message: "pytest ended with exit code 7: ..."},
-		{name: "is killed", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+		{name: "is killed", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: encodeJSON(0, checkpointTest("2", "c", "passed")), log: collected(1)},
 			class: verdict.Killed, code: -1, collected: 3, message: "pytest was ended by a signal: killed"},
 		{name: "is killed while it collects", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, log: []byte("=== test session starts ===\n")},
 			class: verdict.Killed, code: 137, infra: true, message: "pytest was ended by signal 9"},
@@ -70,14 +70,14 @@ func TestMergedEnds(t *testing.T) {
 			class: verdict.SessionTimeout, code: -1, collected: 3, message: "pytest exceeded the session limit of 3s"},
 		{name: "leaves no report", left: runOutput{log: collected(1)},
 			class: verdict.NoReport, collected: 3, message: "pytest ended with exit code 0, without a valid report: pytest wrote no report"},
-		{name: "leaves the report of another", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+		{name: "leaves the report of another", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: encodeJSON(0, checkpointTest("2", "c", "passed")), log: collected(1)},
 			class: verdict.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, without a valid report: pytest-report.json has exit code 0, but pytest ended with 1"},
-		{name: "leaves the other report", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
+		{name: "leaves the other report", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte("{"), ctrf: encodeCTRF(checkpointTest("2", "c", "failed")), log: collected(1)},
 			class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			try.left.timing.Seconds = 2
-			v, m := parse.judgeParts([]part{fine, partOf("2", try.left)})
+			v, m := parse.judgeParts([]part{fine, checkpointPart("2", try.left)})
 			if v.Class != try.class || *v.ExitCode != try.code || v.Collected != try.collected || v.InfrastructureFailure != try.infra {
 				t.Errorf("class %s, exit code %d, collected %d, infrastructure failure %v", v.Class, *v.ExitCode, v.Collected, v.InfrastructureFailure)
 			}
@@ -113,14 +113,14 @@ func TestMergedTroubles(t *testing.T) {
 	killed := runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: collected(1)}
 	killedCollecting := runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}}
 	interrupted := func(n string) runOutput {
-		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, testOf(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2, checkpointTest(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
 	}
 	noImport := runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: x\nInterrupted: 1 error during collection")}
 	passing := func(n string) runOutput {
-		return runOutput{report: jsonOf(0, testOf(n, "p"+n, "passed")), log: collected(1)}
+		return runOutput{report: encodeJSON(0, checkpointTest(n, "p"+n, "passed")), log: collected(1)}
 	}
-	empty := runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}
-	listing := runOutput{report: jsonOf(0), log: collected(3)}
+	empty := runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: encodeJSON(5), log: []byte("collected 0 items\n")}
+	listing := runOutput{report: encodeJSON(0), log: collected(3)}
 	for _, try := range []struct {
 		name  string
 		lefts []runOutput // of checkpoints 1, 2 ...
@@ -132,16 +132,16 @@ func TestMergedTroubles(t *testing.T) {
 		{"interrupted, others pass", []runOutput{passing("1"), interrupted("2"), passing("3")}, "pytest_failed 2 11: p1 x2 y2!"},
 		{"interrupted, then killed", []runOutput{interrupted("1"), killed}, "pytest_failed 2 10: x1 y1!"},
 		{"killed, then interrupted", []runOutput{killed, interrupted("2")}, "killed -1 10: "},
-		{"interrupted before its first test", []runOutput{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: "},
-		{"interrupted while collecting", []runOutput{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}, passing("3")}, "pytest_failed 2 1: "},
-		{"a hook fails, then interrupted while collecting", []runOutput{{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3), log: collected(2)}, {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}}, "pytest_failed 2 2: "},
+		{"interrupted before its first test", []runOutput{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: "},
+		{"interrupted while collecting", []runOutput{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2), log: collected(0)}, passing("3")}, "pytest_failed 2 1: "},
+		{"a hook fails, then interrupted while collecting", []runOutput{{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: encodeJSON(3), log: collected(2)}, {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2), log: collected(0)}}, "pytest_failed 2 2: "},
 		{"no tests anywhere", []runOutput{empty, empty}, "no_tests 5 0: "},
 		{"no tests run anywhere", []runOutput{empty, listing}, "no_tests 0 3: "},
 		{"no tests, then a file that cannot be imported", []runOutput{empty, noImport}, "collection_error 2 0: "},
 	} {
 		var parts []part
 		for i, l := range try.lefts {
-			parts = append(parts, partOf(fmt.Sprint(i+1), l))
+			parts = append(parts, checkpointPart(fmt.Sprint(i+1), l))
 		}
 		v, m := parse.judgeParts(parts)
 		if got := fmt.Sprintf("%s %d %d: %s", v.Class, *v.ExitCode, v.Collected, named(v)); got != try.want {
@@ -155,12 +155,12 @@ func TestMergedTroubles(t *testing.T) {
 
 // TestMergedOrder: the part that runs the common tests has several files; tests of the other parts belong between them.
 func TestMergedOrder(t *testing.T) {
-	leading := partOf("1", runOutput{report: jsonOf(0,
+	leading := checkpointPart("1", runOutput{report: encodeJSON(0,
 		one{id: "tests/a_test.py::t", outcome: "passed"}, one{id: "tests/sub/test_x.py::t", outcome: "passed"},
 		one{id: "tests/test_checkpoint_1.py::t", outcome: "passed"}, one{id: "tests/test_checkpoint_1.py::s", outcome: "passed"},
 		one{id: "tests/test_checkpoint_2/test_y.py::t", outcome: "passed"}, one{id: "tests/zz_test.py::t", outcome: "passed"}), log: collected(6)})
-	other := partOf("2", runOutput{report: jsonOf(0, testOf("2", "t", "passed")), log: collected(1)})
-	before := partOf("10", runOutput{report: jsonOf(0, testOf("10", "t", "passed")), log: collected(1)})
+	other := checkpointPart("2", runOutput{report: encodeJSON(0, checkpointTest("2", "t", "passed")), log: collected(1)})
+	before := checkpointPart("10", runOutput{report: encodeJSON(0, checkpointTest("10", "t", "passed")), log: collected(1)})
 	v, _ := parse.judgeParts([]part{before, leading, other})
 	var files []string
 	for _, test := range v.Tests {
@@ -213,7 +213,7 @@ func simulate(scripts []script, conftest string, goOn bool) runOutput {
 		return ended("internal", log, nil)
 	}
 	if len(broken) > 0 && !goOn {
-		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: withCollectors(jsonOf(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: withCollectors(encodeJSON(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
 	}
 	var ran []one
 	code := 0
@@ -243,7 +243,7 @@ func simulate(scripts []script, conftest string, goOn bool) runOutput {
 	case n == 0:
 		code = 5
 	}
-	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
+	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(encodeJSON(code, ran...), broken, n), log: append(log, summaryLine(ran...)...)}
 }
 
 // ended holds the files of a run that ends early.
@@ -257,7 +257,7 @@ func ended(how string, log []byte, ran []one) runOutput {
 		return runOutput{log: log}
 	}
 	code := map[string]int{"interrupt": 2, "internal": 3, "exit": 7}[how]
-	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
+	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(encodeJSON(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
 }
 
 func withCollectors(reported []byte, broken []map[string]any, collected int) []byte {
@@ -384,12 +384,12 @@ func TestMergedIsNeverBetter(t *testing.T) {
 
 // FuzzMerge: for any outputs of two runs, the merged verdict is at most as good as each allows.
 func FuzzMerge(f *testing.F) {
-	f.Add(jsonOf(1, testOf("1", "a", "failed")), collected(1), 1, jsonOf(0, testOf("2", "b", "passed")), collected(1), 0)
-	f.Add([]byte(nil), collected(1), 137, jsonOf(0, testOf("2", "b", "passed")), collected(1), 0)
-	f.Add(jsonOf(5), []byte("collected 0 items"), 5, jsonOf(2), []byte("during collection"), 2)
-	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::"}],"collectors":[{"result":null}],"summary":{"x":1}}`), []byte(""), 0, jsonOf(3), []byte(""), 3)
+	f.Add(encodeJSON(1, checkpointTest("1", "a", "failed")), collected(1), 1, encodeJSON(0, checkpointTest("2", "b", "passed")), collected(1), 0)
+	f.Add([]byte(nil), collected(1), 137, encodeJSON(0, checkpointTest("2", "b", "passed")), collected(1), 0)
+	f.Add(encodeJSON(5), []byte("collected 0 items"), 5, encodeJSON(2), []byte("during collection"), 2)
+	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::"}],"collectors":[{"result":null}],"summary":{"x":1}}`), []byte(""), 0, encodeJSON(3), []byte(""), 3)
 	f.Fuzz(func(t *testing.T, report1, log1 []byte, code1 int, report2, log2 []byte, code2 int) {
-		parts := []part{partOf("1", runOutput{exit: exitFacts{Exit: session.Exit{Code: code1}}, report: report1, log: log1}), partOf("2", runOutput{exit: exitFacts{Exit: session.Exit{Code: code2}}, report: report2, log: log2})}
+		parts := []part{checkpointPart("1", runOutput{exit: exitFacts{Exit: session.Exit{Code: code1}}, report: report1, log: log1}), checkpointPart("2", runOutput{exit: exitFacts{Exit: session.Exit{Code: code2}}, report: report2, log: log2})}
 		v, m := parse.judgeParts(parts)
 		tests := 0
 		for _, p := range parts {

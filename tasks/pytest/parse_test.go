@@ -29,8 +29,8 @@ type one struct {
 	cut      bool   // the report ends before its teardown
 }
 
-// jsonOf writes a report as pytest-json-report does.
-func jsonOf(code int, tests ...one) []byte {
+// encodeJSON writes a report as pytest-json-report does.
+func encodeJSON(code int, tests ...one) []byte {
 	type object = map[string]any
 	all := []object{}
 	for _, o := range tests {
@@ -53,8 +53,8 @@ func jsonOf(code int, tests ...one) []byte {
 	return b
 }
 
-// ctrfOf writes a report as pytest-json-ctrf does.
-func ctrfOf(tests ...one) []byte {
+// encodeCTRF writes a report as pytest-json-ctrf does.
+func encodeCTRF(tests ...one) []byte {
 	all := []map[string]any{}
 	for _, o := range tests {
 		name, _, _ := strings.Cut(o.id, "[")
@@ -95,8 +95,8 @@ func TestHowItEnded(t *testing.T) {
 		tests     int
 		message   string // a part of it
 	}{
-		{name: "all pass", left: runOutput{report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
-		{name: "some fail", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1, pass, fail), ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "all pass", left: runOutput{report: encodeJSON(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
+		{name: "some fail", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: encodeJSON(1, pass, fail), ctrf: encodeCTRF(pass), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
 		{name: "one file cannot be imported",
 			left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}},
 				report: []byte(`{"exitcode":2,"summary":{"collected":1},"tests":[],"collectors":[{"nodeid":"","outcome":"passed"},
@@ -106,39 +106,39 @@ func TestHowItEnded(t *testing.T) {
 		{name: "as above, without a report", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
 			class: verdict.CollectionError, infra: true, message: "SyntaxError: invalid syntax"},
 		{name: "continued after a collection error",
-			left:  runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			left:  runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(encodeJSON(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
 			class: verdict.CollectionError, collected: 1, tests: 1, message: "tests/t.py: ImportError: x"},
-		{name: "no test functions", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.NoTests, infra: true, message: "pytest found no tests"},
+		{name: "no test functions", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: encodeJSON(5), log: []byte("collected 0 items\n")}, class: verdict.NoTests, infra: true, message: "pytest found no tests"},
 		{name: "unknown option", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")},
 			class: verdict.PytestFailed, infra: true, message: "unrecognized arguments: --entrypoint=x"},
 		{name: "conftest cannot be imported", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ModuleNotFoundError: No module named 'kv'\n")},
 			class: verdict.CollectionError, infra: true, message: "conftest.py could not be loaded: ModuleNotFoundError"},
 		{name: "conftest ends pytest", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, log: []byte("Traceback\nSystemExit: 1\n")}, class: verdict.NoReport, infra: true, message: "pytest ended with exit code 1, without a valid report: pytest wrote no report"},
-		{name: "interrupted in a test", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, pass, one{id: current + "::test_i", outcome: "passed", cut: true}), log: append(collected(5), "!!! KeyboardInterrupt !!!\n"...)},
+		{name: "interrupted in a test", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2, pass, one{id: current + "::test_i", outcome: "passed", cut: true}), log: append(collected(5), "!!! KeyboardInterrupt !!!\n"...)},
 			class: verdict.PytestFailed, collected: 5, infra: true, tests: 2, message: "pytest was interrupted"},
-		{name: "pytest.exit(7)", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: jsonOf(7, pass), log: append(collected(5), "!!! _pytest.outcomes.Exit: bye !!!\n"...)},
+		{name: "pytest.exit(7)", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: encodeJSON(7, pass), log: append(collected(5), "!!! _pytest.outcomes.Exit: bye !!!\n"...)},
 			class: verdict.PytestFailed, collected: 5, tests: 1, message: "pytest ended with exit code 7: !!! _pytest.outcomes.Exit: bye !!!"},
-		{name: "internal error", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3, pass), log: collected(2)}, class: verdict.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
+		{name: "internal error", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: encodeJSON(3, pass), log: collected(2)}, class: verdict.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
 		{name: "os._exit(0)", left: runOutput{log: collected(3)}, class: verdict.NoReport, collected: 3, message: "exit code 0, without a valid report"},
-		{name: "killed", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
-		{name: "killed for memory", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", MemoryLimit: 64 << 20}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 64 MiB"},
+		{name: "killed", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: encodeJSON(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
+		{name: "killed for memory", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", MemoryLimit: 64 << 20}}, report: encodeJSON(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 64 MiB"},
 		{name: "killed for memory below uvx", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 137, MemoryLimit: 3 << 29}}, log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 1.5 GiB"},
-		{name: "a child killed for memory", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 0, MemoryLimit: 64 << 20}}, report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1, message: "something that the tests started was killed: out of memory, the limit is 64 MiB"},
-		{name: "killed below uvx", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by signal 9"},
-		{name: "session limit", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.SessionTimeout, collected: 3, message: "pytest exceeded the session limit of 2.5s"},
-		{name: "report of another run", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json has exit code 0, but pytest ended with 1"},
+		{name: "a child killed for memory", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 0, MemoryLimit: 64 << 20}}, report: encodeJSON(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1, message: "something that the tests started was killed: out of memory, the limit is 64 MiB"},
+		{name: "killed below uvx", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: encodeJSON(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by signal 9"},
+		{name: "session limit", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}}, report: encodeJSON(0, pass), log: collected(3)}, class: verdict.SessionTimeout, collected: 3, message: "pytest exceeded the session limit of 2.5s"},
+		{name: "report of another run", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: encodeJSON(0, pass), ctrf: encodeCTRF(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json has exit code 0, but pytest ended with 1"},
 		{name: "a report without the end", left: runOutput{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "has no exit code"},
-		{name: "truncated report", left: runOutput{report: jsonOf(0, pass)[:40], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json is not a complete JSON report"},
-		{name: "trailing garbage", left: runOutput{report: append(jsonOf(0, pass), "{"...), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "not a complete JSON report"},
-		{name: "truncated report, CTRF whole", left: runOutput{report: jsonOf(0, pass)[:40], ctrf: ctrfOf(pass, good), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
-		{name: "empty report, CTRF has tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1), ctrf: ctrfOf(pass, fail)}, class: verdict.Judged, collected: 2, tests: 2},
-		{name: "CTRF lost the failing case", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
-		{name: "CTRF of another run", left: runOutput{ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json has 1 failures, but pytest ended with 0"},
+		{name: "truncated report", left: runOutput{report: encodeJSON(0, pass)[:40], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json is not a complete JSON report"},
+		{name: "trailing garbage", left: runOutput{report: append(encodeJSON(0, pass), "{"...), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "not a complete JSON report"},
+		{name: "truncated report, CTRF whole", left: runOutput{report: encodeJSON(0, pass)[:40], ctrf: encodeCTRF(pass, good), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "empty report, CTRF has tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: encodeJSON(1), ctrf: encodeCTRF(pass, fail)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "CTRF lost the failing case", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, ctrf: encodeCTRF(pass), log: collected(2)}, class: verdict.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
+		{name: "CTRF of another run", left: runOutput{ctrf: encodeCTRF(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json has 1 failures, but pytest ended with 0"},
 		{name: "both truncated", left: runOutput{report: []byte("{"), ctrf: []byte("{"), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json"},
-		{name: "CTRF truncated", left: runOutput{ctrf: ctrfOf(pass)[:20], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json is not a complete CTRF report"},
-		{name: "reports without tests", left: runOutput{report: jsonOf(0), ctrf: ctrfOf()}, class: verdict.NoTests, infra: true, message: "the report has no tests"},
-		{name: "current file is missing", left: runOutput{report: jsonOf(0, one{id: "tests/test_checkpoint_1.py::test_a", outcome: "passed"}), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
-		{name: "no line about collecting", left: runOutput{report: jsonOf(0, pass, good)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "CTRF truncated", left: runOutput{ctrf: encodeCTRF(pass)[:20], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json is not a complete CTRF report"},
+		{name: "reports without tests", left: runOutput{report: encodeJSON(0), ctrf: encodeCTRF()}, class: verdict.NoTests, infra: true, message: "the report has no tests"},
+		{name: "current file is missing", left: runOutput{report: encodeJSON(0, one{id: "tests/test_checkpoint_1.py::test_a", outcome: "passed"}), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
+		{name: "no line about collecting", left: runOutput{report: encodeJSON(0, pass, good)}, class: verdict.Judged, collected: 2, tests: 2},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			v, m := parse.judge(try.left)
@@ -160,7 +160,7 @@ func TestStatuses(t *testing.T) {
 		"passed": verdict.TestPassed, "failed": verdict.TestFailed, "skipped": verdict.TestSkipped, "error": verdict.TestError,
 		"xfailed": verdict.TestSkipped, "xpassed": verdict.TestPassed, "rerun": verdict.TestPassed, "": verdict.TestError,
 	} {
-		v, _ := parse.judge(runOutput{report: jsonOf(0, one{id: current + "::t", outcome: outcome})})
+		v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: current + "::t", outcome: outcome})})
 		if got := v.Tests[0].Status; got != want {
 			t.Errorf("json %q: %s, want %s", outcome, got, want)
 		}
@@ -172,13 +172,13 @@ func TestStatuses(t *testing.T) {
 		if want == verdict.TestFailed || want == verdict.TestError {
 			code = 1
 		}
-		v, _ := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, ctrf: ctrfOf(one{id: current + "::t", outcome: outcome})})
+		v, _ := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, ctrf: encodeCTRF(one{id: current + "::t", outcome: outcome})})
 		if len(v.Tests) != 1 || v.Tests[0].Status != want {
 			t.Errorf("ctrf %q: %+v, want %s", outcome, v.Tests, want)
 		}
 	}
 	// A test passes unless a phase failed or was cut off.
-	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
+	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: encodeJSON(2, one{id: current + "::t", outcome: "passed", cut: true})})
 	if v.Tests[0].Status != verdict.TestError || m.Tests[0].Message != "the test did not run to its end" {
 		t.Errorf("cut off: %+v, %+v", v.Tests, m.Tests)
 	}
@@ -195,13 +195,13 @@ func TestIDs(t *testing.T) {
 		{"test_x", "", "test_x", "checkpoint_2"},
 		{"tests/test_data/helper.py::test_x", "tests/test_data/helper.py", "test_x", "checkpoint_2"},
 	} {
-		v, _ := parse.judge(runOutput{report: jsonOf(0, one{id: try.nodeid, outcome: "passed"})})
+		v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: try.nodeid, outcome: "passed"})})
 		got := v.Tests[0]
 		if got.File != try.file || got.ID != try.id || got.Checkpoint != try.checkpoint {
 			t.Errorf("%s: %+v", try.nodeid, got)
 		}
 	}
-	v, _ := parse.judge(runOutput{ctrf: ctrfOf(one{id: "tests/test_checkpoint_1.py::TestK::test_x[1]", outcome: "passed"})})
+	v, _ := parse.judge(runOutput{ctrf: encodeCTRF(one{id: "tests/test_checkpoint_1.py::TestK::test_x[1]", outcome: "passed"})})
 	if got := v.Tests[0]; got.File != "tests/test_checkpoint_1.py" || got.ID != "TestK::test_x" || got.Checkpoint != "checkpoint_1" {
 		t.Errorf("ctrf: %+v", got)
 	}
@@ -231,14 +231,14 @@ func TestGroups(t *testing.T) {
 		{prior, "crit", verdict.Regression},
 		{later, "", verdict.Regression},
 	} {
-		v, _ := parse.judge(runOutput{report: jsonOf(0, one{id: try.file + "::t", outcome: "passed", keywords: strings.Fields(try.keywords)})})
+		v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: try.file + "::t", outcome: "passed", keywords: strings.Fields(try.keywords)})})
 		if got := v.Tests[0].Group; got != try.want {
 			t.Errorf("%s with %q: %s, want %s", try.file, try.keywords, got, try.want)
 		}
 	}
 	// A custom marker can have the name of the built-in one, and then counts.
 	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]verdict.Group{"functionality": verdict.ErrorGroup}}}
-	v, _ := p.judge(runOutput{report: jsonOf(0, one{id: "test_c.py::t", outcome: "passed", keywords: []string{"functionality"}})})
+	v, _ := p.judge(runOutput{report: encodeJSON(0, one{id: "test_c.py::t", outcome: "passed", keywords: []string{"functionality"}})})
 	if got := v.Tests[0].Group; got != verdict.ErrorGroup {
 		t.Errorf("a marker called functionality: %s", got)
 	}
@@ -319,7 +319,7 @@ func (l leaving) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err e
 func TestVerdictsAreTheFactsAlone(t *testing.T) {
 	run := func(seconds float64, failure string) runOutput {
 		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, timing: session.Timing{Seconds: seconds},
-			report: jsonOf(1, one{id: current + "::a", outcome: "passed", seconds: seconds}, one{id: current + "::b", outcome: "failed", seconds: seconds, failure: failure}),
+			report: encodeJSON(1, one{id: current + "::a", outcome: "passed", seconds: seconds}, one{id: current + "::b", outcome: "failed", seconds: seconds, failure: failure}),
 			log:    append(collected(2), failure...)}
 	}
 	a, b := parseAll(t, &parse, run(1, "at 0x7f01")), parseAll(t, &parse, run(2, "at 0x7f02"))
@@ -339,7 +339,7 @@ func TestVerdictsAreTheFactsAlone(t *testing.T) {
 }
 
 func FuzzJudge(f *testing.F) {
-	f.Add(jsonOf(1, one{id: current + "::a", outcome: "failed", failure: "x"}), ctrfOf(one{id: "a", outcome: "passed"}), collected(1), 1)
+	f.Add(encodeJSON(1, one{id: current + "::a", outcome: "failed", failure: "x"}), encodeCTRF(one{id: "a", outcome: "passed"}), collected(1), 1)
 	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::","keywords":null,"call":{"longrepr":{}}}]}`), []byte(`{"results":null}`), []byte(""), 0)
 	f.Add([]byte(`{"exitcode":2,"collectors":[{"outcome":"failed","longrepr":[1]}]}`), []byte("null"), []byte("during collection"), 2)
 	f.Add([]byte(nil), []byte(`{"results":{"tests":[{"name":"x.py::t","status":"failed","message":null}]}}`), []byte("collected 99999999999999999999 items"), 1)
@@ -380,7 +380,7 @@ func TestHostileReports(t *testing.T) {
 		"empty tests":             {runOutput{report: report(fill("{}")), log: collected(5)}, verdict.NoReport, "pytest-report.json has more than the 5 tests that pytest collected"},
 		"collected unknown":       {runOutput{report: report(fill("{}"))}, verdict.NoReport, "pytest-report.json has more than 100000 tests"},
 		"collected forged":        {runOutput{report: report(fill("{}")), log: collected(9_000_000)}, verdict.NoReport, "pytest-report.json has more than 100000 tests"},
-		"other report":            {runOutput{report: report(fill("{}")), ctrf: ctrfOf(one{id: "t.py::a", outcome: "passed"}), log: collected(5)}, verdict.NoReport, "5 tests"},
+		"other report":            {runOutput{report: report(fill("{}")), ctrf: encodeCTRF(one{id: "t.py::a", outcome: "passed"}), log: collected(5)}, verdict.NoReport, "5 tests"},
 		"CTRF":                    {runOutput{ctrf: []byte(`{"results":{"tests":[` + fill("{}") + `]}}`), log: collected(5)}, verdict.NoReport, "ctrf-report.json has more than the 5 tests"},
 		"null":                    {runOutput{report: report(fill("null")), log: collected(5)}, verdict.NoReport, "5 tests"},
 		"collectors":              {runOutput{report: []byte(`{"exitcode":0,"tests":[],"collectors":[` + fill("{}") + `]}`)}, verdict.NoTests, ""},
@@ -389,7 +389,7 @@ func TestHostileReports(t *testing.T) {
 		"depth in a text":         {runOutput{report: report(`{"nodeid":"a","outcome":"failed","call":{"outcome":"failed","longrepr":` + strings.Repeat("[", 9000) + fill("0") + strings.Repeat("]", 9000) + `}}`)}, verdict.Judged, ""},
 		"brackets somewhere else": {runOutput{report: []byte(`{"exitcode":0,"tests":[{"nodeid":"a","outcome":"failed"}],"environment":[` + fill("{}") + `]}`)}, verdict.Judged, ""},
 		"not whole":               {runOutput{report: append(report(`{"nodeid":"a","outcome":"passed"}`), "{}"...)}, verdict.NoReport, "not a complete JSON report"},
-		"too large":               {runOutput{exit: exitFacts{TooLarge: []string{"pytest-report.json"}}, ctrf: ctrfOf(one{id: "t.py::a", outcome: "passed"}), log: collected(1)}, verdict.NoReport, "pytest-report.json is larger than 16 MiB"},
+		"too large":               {runOutput{exit: exitFacts{TooLarge: []string{"pytest-report.json"}}, ctrf: encodeCTRF(one{id: "t.py::a", outcome: "passed"}), log: collected(1)}, verdict.NoReport, "pytest-report.json is larger than 16 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

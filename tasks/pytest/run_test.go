@@ -61,7 +61,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("session limit %v", got)
 	}
 	s.run.Timeout = 0
-	if argv := firstOf(s.run.testCommand(pytestLocation{python: "/usr/bin/python3"}, "", nil)); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
+	if argv := firstCommand(s.run.testCommand(pytestLocation{python: "/usr/bin/python3"}, "", nil)); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
 		t.Errorf("without a limit, with an interpreter: %q", argv)
 	}
 	if got := seconds(1500 * time.Millisecond); got != "1.5" {
@@ -598,7 +598,7 @@ func TestShared(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := run(firstOf(r.testCommand(in, "", nil))); !strings.HasPrefix(got, bin+" tests/ --entrypoint=") {
+	if got := run(firstCommand(r.testCommand(in, "", nil))); !strings.HasPrefix(got, bin+" tests/ --entrypoint=") {
 		t.Errorf("got %q", got)
 	}
 	provide := r.provide(in, false)
@@ -619,5 +619,5 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// firstOf returns the command of two results.
-func firstOf(argv, _ []string) []string { return argv }
+// firstCommand returns the command of two results.
+func firstCommand(argv, _ []string) []string { return argv }

@@ -72,7 +72,7 @@ func TestSealedEnd(t *testing.T) {
 		s := newBench(t)
 		s.tests = func(c *fake.Call) (backend.Exit, error) {
 			if sealed {
-				c.Files.Write(jsonReportPath, jsonOf(exitNoTests))
+				c.Files.Write(jsonReportPath, encodeJSON(exitNoTests))
 			}
 			return backend.Exit{Code: exitNoTests}, nil
 		}

@@ -74,7 +74,7 @@ func TestDirectoryOfTests(t *testing.T) {
 	if got := string(s.run.ini()); !strings.Contains(got, "testpaths = .evaluation_tests\n") {
 		t.Errorf("pytest.ini is\n%s", got)
 	}
-	v, _ := parse.judge(runOutput{report: jsonOf(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
+	v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
 	if got := v.Tests[0]; got.File != ".evaluation_tests/test_checkpoint_2.py" || got.ID != "test_a" || got.Checkpoint != "checkpoint_2" || got.Group != verdict.Core {
 		t.Errorf("%+v", got)
 	}
@@ -130,7 +130,7 @@ func TestProblemWins(t *testing.T) {
 	}
 	// The root conftest.py exists, and pytest does not search above tests.
 	for _, arg := range []string{"--confcutdir=tests", "-c", "--rootdir=."} {
-		if !slices.Contains(firstOf(s.run.testCommand(pytestLocation{}, "", nil)), arg) {
+		if !slices.Contains(firstCommand(s.run.testCommand(pytestLocation{}, "", nil)), arg) {
 			t.Errorf("%s is missing", arg)
 		}
 	}
@@ -188,8 +188,8 @@ func TestSecrets(t *testing.T) {
 	s.tests = func(c *fake.Call) (backend.Exit, error) {
 		c.Command.Output.Write([]byte("token " + secret[:4])) // split over two writes
 		c.Command.Output.Write([]byte(secret[4:] + "\n"))
-		c.Files.Write(jsonReportPath, jsonOf(1, one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
-		c.Files.Write(ctrfPath, ctrfOf(one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		c.Files.Write(jsonReportPath, encodeJSON(1, one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		c.Files.Write(ctrfPath, encodeCTRF(one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
 		return backend.Exit{Code: 1}, nil
 	}
 	st, outputs := s.execute()

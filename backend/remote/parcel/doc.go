@@ -68,7 +68,7 @@ func (x *Index) Encode() ([]byte, error) { return frozen.Append(nil, x) }
 // Decode reads an index. An error means that the machine that wrote it failed.
 func Decode(text []byte) (*Index, error) {
 	x := &Index{}
-	if err := frozen.Decode(string(text), x); err != nil {
+	if err := frozen.Decode(text, x); err != nil {
 		return nil, fmt.Errorf("reading the state that a command left: %w", err)
 	}
 	return x, nil
