@@ -66,6 +66,8 @@ type Source struct {
 	found   []file     // of the last Describe
 	omitted []omission // of the last Describe
 	refused string     // of the last Describe: the reason, or ""
+
+	forgotten bool // since the last Describe
 }
 
 // file is an entry of a tree with the path of its content.
@@ -79,7 +81,7 @@ type file struct {
 // it is hashed, and for defects that the author of a submission caused.
 func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	found, err := s.scan()
-	s.found, s.refused = found, ""
+	s.found, s.refused, s.forgotten = found, "", false
 	m.Int("recipe", 1)
 	if err == nil {
 		err = s.hash(found)
@@ -179,6 +181,9 @@ func (s *Source) Predict() ([]cache.Output, error) {
 }
 
 func (s *Source) tree() (*cache.Tree, error) {
+	if s.forgotten { // and not an empty tree
+		return nil, errors.New("building a tree of files that were forgotten")
+	}
 	return cache.BuildTree(s.Found())
 }
 
@@ -204,7 +209,7 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 }
 
 // Forget implements graph.Forgetter.
-func (s *Source) Forget() { s.found, s.omitted = nil, nil }
+func (s *Source) Forget() { s.found, s.omitted, s.forgotten = nil, nil, true }
 
 // Refusal returns the outcome of a submission that the last Describe refused; otherwise refused is false.
 func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcome, refused bool, err error) {

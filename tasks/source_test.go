@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -350,4 +351,27 @@ type unread struct{}
 
 func (unread) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.Digest{}, errors.New(path + " was read")
+}
+
+// A source keeps no list of files after its answer was served, and scans them again for the next execution.
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	store := cache.NewMemory()
+	s := NewMaterialize(Asset{Source: dir, Target: "in"}, Sources{States: read{}, Store: store})
+	first, _ := bring(t, store, s)
+	if _, st := bring(t, store, s); st.State != event.Cached || len(s.Found()) > 0 {
+		t.Errorf("the second run is %s, and keeps %d files", st.State, len(s.Found()))
+	}
+	if outputs, err := s.Predict(); err == nil {
+		t.Errorf("without a description, it predicts %v", outputs)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := bring(t, store, s); !slices.Equal(again, []string{"in/a=another"}) {
+		t.Errorf("after an edit, the tree is %v, and was %v", again, first)
+	}
 }
