@@ -148,7 +148,7 @@ func isolationLevel(s *kind.Site) kind.Finding {
 	case reason != nil:
 		return kind.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
 	}
-	found := kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends without isolation"}
+	found := kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that do not set isolation"}
 	if level != isolation.None && !isolation.Scoped() {
 		found.State = "warning"
 		found.Detail += "; commands can reach abstract Unix sockets of the machine (hint: Landlock of Linux 6.12 prevents that)"

@@ -187,7 +187,7 @@ func releaseSums(r *release.Release, safe func(string) string) (lines []string) 
 		lines = append(lines, "trials: "+strings.Join(trials, ", "))
 	}
 	if n := len(r.Unloadable); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s cannot be loaded in both versions, so only files were compared: %s", text.Count(n, "problem"), safe(text.Some(r.Unloadable, 4))))
+		lines = append(lines, fmt.Sprintf("%s cannot be loaded in either version, so only files were compared: %s", text.Count(n, "problem"), safe(text.Some(r.Unloadable, 4))))
 	}
 	switch len(r.Tags) {
 	case 0:
