@@ -171,8 +171,8 @@ func (c *onClusters) judged(cmd *exec.Cmd, err error) string {
 	if r.end.Failed+r.end.Broken+r.end.Blocked+r.end.Interrupted+r.end.Skipped > 0 {
 		c.t.Fatalf("not everything is judged: %+v\n%s", r.end, said)
 	}
-	c.t.Logf("%d nodes ran, %d were cached, %d preempted, in %.1fs; launched %v, used again %d",
-		r.end.Executed, r.end.Cached, r.end.Preempted, r.end.Seconds, c.launched(said), strings.Count(said, "is used again"))
+	c.t.Logf("%d nodes ran, %d were cached, %d preempted, in %.1fs; launched %v, reused %d",
+		r.end.Executed, r.end.Cached, r.end.Preempted, r.end.Seconds, c.launched(said), strings.Count(said, "reusing cluster "))
 	return said
 }
 

@@ -110,7 +110,7 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 		t.Errorf("other nodes ran (-here +clusters):\n%s", diff)
 	}
 	t.Logf("after the edit %q ran; clusters' stores had %d files of %d bytes, and have %d more of %d bytes", clusters.ran(), before, size, after-before, grown-size)
-	if strings.Count(said, "is used again") == 0 || len(clusters.launched(said)) > 0 {
+	if strings.Count(said, "reusing cluster ") == 0 || len(clusters.launched(said)) > 0 {
 		t.Errorf("the kept cluster was not used:\n%s", said)
 	}
 	if before == 0 || after > before+4 {
@@ -216,7 +216,7 @@ func killedLeavesCluster(t *testing.T, m *machines) {
 	c.awaitForked()
 	before := c.graded()
 	said := c.judge(variables...)
-	if strings.Count(said, "starting SkyPilot's API server") != 1 || strings.Count(said, "is used again") != 1 || len(c.launched(said)) > 0 {
+	if strings.Count(said, "starting SkyPilot's API server") != 1 || strings.Count(said, "reusing cluster ") != 1 || len(c.launched(said)) > 0 {
 		t.Errorf("another server was not started, or the cluster not used again:\n%s", said)
 	}
 	c.onceEach(24, before)
