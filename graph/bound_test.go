@@ -28,7 +28,7 @@ func TestBound(t *testing.T) {
 	}
 	// Nodes that must not run at the same time form a chain.
 	for _, id := range []ID{a, d} {
-		g.Node(id).Scheduling = &Scheduling{Exclusive: []string{"port 8080"}}
+		g.Node(id).Exclusive = []string{"port 8080"}
 	}
 	got = g.Bound(r, map[string]int{CPUPool: 2, "one": 1})
 	if want := (Bound{Chain: 8, Slots: 5, Work: 12, Size: 1}); got != want {

@@ -43,7 +43,7 @@ func TestCrowded(t *testing.T) {
 			var crowded []ID
 			for i := range 4 {
 				failed, addr := 0, fmt.Sprint("crowded", i)
-				crowded = append(crowded, g.Add(Node{Addr: addr, Kind: "step", Scheduling: &Scheduling{Retry: Retry{Attempts: try.attempts}},
+				crowded = append(crowded, g.Add(Node{Addr: addr, Kind: "step", Retry: Retry{Attempts: try.attempts},
 					Task: &step{describe: named(addr), work: func(ctx context.Context, w *Work) (Outcome, error) {
 						if n := under.Add(1); w.Isolated && n != 1 {
 							t.Errorf("%d attempts next to an exclusive one", n-1)

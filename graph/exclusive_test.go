@@ -63,7 +63,7 @@ func schedule(t *testing.T, pools map[string]int, jobs ...timed) (seconds float6
 		p, g, s := newProject(t), New(), newSharer(t)
 		for _, j := range jobs {
 			n := g.Node(add(g, j.addr, s.step(j.addr, j.seconds, j.names...)))
-			n.Pool, n.Scheduling = j.pool, &Scheduling{Exclusive: j.names}
+			n.Pool, n.Exclusive = j.pool, j.names
 			p.last.expect(j.addr, float64(j.seconds))
 		}
 		o := p.options()
@@ -159,16 +159,17 @@ func TestExclusiveGivenBack(t *testing.T) {
 		p, g, s := newProject(t), New(), newSharer(t)
 		const name = "port 8080"
 		attempts := 0
-		add(g, "flaky", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		flaky := add(g, "flaky", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 			if attempts++; attempts == 1 {
 				return Outcome{}, errors.New("no network")
 			}
 			return s.step("flaky", 1, name).work(ctx, w)
 		}})
+		g.Node(flaky).Retry = Retry{Attempts: 2, Wait: 10 * time.Second}
 		add(g, "taken", s.step("taken", 1, name))
 		add(g, "other", s.step("other", 1, name))
 		for id := range ID(g.Len()) {
-			g.Node(id).Scheduling = &Scheduling{Exclusive: []string{name}, Retry: Retry{Attempts: 2, Wait: 10 * time.Second}}
+			g.Node(id).Exclusive = []string{name}
 		}
 		m := newManifest("step", nil)
 		m.String("addr", "taken")

@@ -224,7 +224,7 @@ func TestHealsWhileOthersWait(t *testing.T) {
 			}
 			return join(nil).work(ctx, w)
 		}}, a)
-		g.Node(sleeper).Scheduling = &Scheduling{Retry: Retry{Attempts: 2, Wait: 5 * time.Millisecond}}
+		g.Node(sleeper).Retry = Retry{Attempts: 2, Wait: 5 * time.Millisecond}
 		noticer := add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 			if remaking.Load() {
 				time.Sleep(2 * time.Millisecond)

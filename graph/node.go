@@ -93,8 +93,13 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" means the cpu pool
-	// Scheduling can be shared by nodes. Add replaces nil, which is the zero value for most nodes.
-	*Scheduling
+	Slots  int    // slots of the pool that its work takes, limited to 1..all
+	// Exclusive names resources that only one running node at a time can use, in any pool: "port 8080".
+	Exclusive []string
+	// Probes names services that Describe queries and that are slow only the first time, such as a backend.
+	// Until one node with a name has been described, no other node with that name is decided.
+	Probes []string
+	Retry  Retry
 	// Tolerant nodes run even when dependencies have no outputs; Work.State returns how those ended. Such an
 	// outcome is not stored.
 	Tolerant bool
@@ -106,23 +111,10 @@ type Node struct {
 	Pinned *Answer
 }
 
-// Scheduling contains the constraints on the work of a node that few nodes have.
-type Scheduling struct {
-	Slots int // slots of the pool that the work takes, limited to 1..all
-	// Exclusive names resources that only one running node at a time can use, in any pool: "port 8080".
-	Exclusive []string
-	// Probes names services that Describe queries and that are slow only the first time, such as a backend.
-	// Until one node with a name has been described, no other node with that name is decided.
-	Probes []string
-	Retry  Retry
-}
-
 // Graph is a set of nodes, dependencies before dependents.
 type Graph struct {
 	blocks [][]Node // of blockSize nodes, except for the last; never copied, unlike a slice that grows
 	byAddr map[string]ID
-
-	unconstrained Scheduling // of nodes without constraints
 }
 
 const blockSize = 256
@@ -141,9 +133,6 @@ func (g *Graph) Add(n Node) ID {
 		if d.On < 0 || d.On >= id {
 			panic(fmt.Sprintf("graph: node %s depends on a node that was not added before it", n.Addr))
 		}
-	}
-	if n.Scheduling == nil {
-		n.Scheduling = &g.unconstrained
 	}
 	if id%blockSize == 0 {
 		g.blocks = append(g.blocks, make([]Node, 0, blockSize))

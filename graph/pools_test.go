@@ -184,7 +184,7 @@ func TestSlots(t *testing.T) {
 				mu.Unlock()
 				return out(ctx, w, addr)
 			}}
-			g.Node(add(g, addr, s)).Scheduling = &Scheduling{Slots: slots}
+			g.Node(add(g, addr, s)).Slots = slots
 		}
 		o := p.options()
 		o.Pools = map[string]int{CPUPool: 3}
@@ -213,7 +213,7 @@ func TestFailedWork(t *testing.T) {
 				}
 				return out(ctx, w, "first")
 			}})
-			g.Node(first).Scheduling = &Scheduling{Retry: retry}
+			g.Node(first).Retry = retry
 			add(g, "second", &step{}, first)
 			return g
 		}

@@ -47,7 +47,7 @@ func TestPreempted(t *testing.T) {
 					}
 					return Outcome{}, errors.New("unplugged")
 				}}
-				g.Add(Node{Addr: "a", Kind: "step", Task: work, Scheduling: &Scheduling{Retry: Retry{Attempts: try.attempts, Wait: time.Hour}}})
+				g.Add(Node{Addr: "a", Kind: "step", Task: work, Retry: Retry{Attempts: try.attempts, Wait: time.Hour}})
 				o, sink := p.options(), &recorder{}
 				o.Sink, o.LockPoll = sink, time.Minute
 				started := time.Now()

@@ -14,7 +14,7 @@ func TestFailedProbeMovesOne(t *testing.T) {
 	g := New()
 	const n = 50
 	for i := range n {
-		g.Add(Node{Addr: fmt.Sprint(i), Scheduling: &Scheduling{Probes: []string{"docker"}}})
+		g.Add(Node{Addr: fmt.Sprint(i), Probes: []string{"docker"}})
 	}
 	s := &scheduler{g: g, probes: map[string]*probe{}}
 	s.todo.priority = make([]float64, n)
@@ -59,7 +59,7 @@ func TestSeveralProbes(t *testing.T) {
 					of = append(of, name)
 				}
 			}
-			g.Add(Node{Addr: fmt.Sprint(i), Kind: "step", Scheduling: &Scheduling{Probes: of}, Task: &step{
+			g.Add(Node{Addr: fmt.Sprint(i), Kind: "step", Probes: of, Task: &step{
 				describe: func(m *Manifest) error {
 					mu.Lock()
 					defer mu.Unlock()

@@ -94,7 +94,7 @@ func (w *world) graph() *Graph {
 		if n.predicts {
 			task = &predictedLeaf{step: &s, predict: func() cache.Digest { return cache.SumBytes([]byte(w.leafText(i))) }}
 		}
-		node := Node{Addr: addr, Kind: "step", Task: task, Tolerant: n.tolerant, Kept: n.kept, Scheduling: &Scheduling{Retry: Retry{Attempts: n.retry}}, Pool: []string{"", "narrow"}[i%2]}
+		node := Node{Addr: addr, Kind: "step", Task: task, Tolerant: n.tolerant, Kept: n.kept, Retry: Retry{Attempts: n.retry}, Pool: []string{"", "narrow"}[i%2]}
 		for k, d := range n.deps {
 			node.Deps = append(node.Deps, Dep{On: ID(d), As: fmt.Sprintf("%d", k), Outputs: []string{"out"}})
 		}

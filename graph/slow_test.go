@@ -93,7 +93,7 @@ func TestProbes(t *testing.T) {
 		var mu sync.Mutex
 		asked, answered := 0, false
 		for i := range 100 {
-			g.Add(Node{Addr: fmt.Sprint("in a container ", i), Kind: "step", Scheduling: &Scheduling{Probes: []string{"docker"}}, Task: &step{
+			g.Add(Node{Addr: fmt.Sprint("in a container ", i), Kind: "step", Probes: []string{"docker"}, Task: &step{
 				describe: func(m *Manifest) error {
 					mu.Lock()
 					defer mu.Unlock()
@@ -185,7 +185,7 @@ func TestReturnsLast(t *testing.T) {
 		p, g := newProject(t), New()
 		stubborn := &slowly{step: leaf(new("x")), takes: time.Minute}
 		g.Add(Node{Addr: "stubborn", Kind: "step", Task: stubborn})
-		g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Scheduling: &Scheduling{Retry: Retry{Attempts: 2, Wait: time.Hour}}})
+		g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 2, Wait: time.Hour}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		r := p.executeWith(ctx, g, p.options())

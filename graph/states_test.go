@@ -75,7 +75,7 @@ func TestSkipped(t *testing.T) {
 		g, value := New(), "x"
 		a := add(g, "a", leaf(&value))
 		lacks := &step{work: ends(Outcome{}, fmt.Errorf("starting: %w", absent)).work}
-		b := g.Add(Node{Addr: "b", Kind: "step", Task: lacks, Deps: on(g, a), Scheduling: &Scheduling{Retry: Retry{Attempts: 3}}})
+		b := g.Add(Node{Addr: "b", Kind: "step", Task: lacks, Deps: on(g, a), Retry: Retry{Attempts: 3}})
 		lacks.describe = func(m *Manifest) error {
 			if describing {
 				return absent
@@ -255,7 +255,7 @@ func TestRetry(t *testing.T) {
 				}
 				return out(ctx, w, value)
 			}
-			g.Add(Node{Addr: "a", Kind: "step", Task: s, Scheduling: &Scheduling{Retry: Retry{Attempts: try.attempts, Wait: time.Hour}}})
+			g.Add(Node{Addr: "a", Kind: "step", Task: s, Retry: Retry{Attempts: try.attempts, Wait: time.Hour}})
 			o := p.options()
 			saved := map[int]string{}
 			o.SaveLog = func(_ string, attempt int, output []byte) { saved[attempt] = string(output) }
@@ -292,7 +292,7 @@ func TestRetry(t *testing.T) {
 func TestRetryPausesGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, g, sink := newProject(t), New(), &recorder{}
-		g.Add(Node{Addr: "a", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Scheduling: &Scheduling{Retry: Retry{Attempts: 6, Wait: time.Minute, Longest: 5 * time.Minute}}})
+		g.Add(Node{Addr: "a", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 6, Wait: time.Minute, Longest: 5 * time.Minute}})
 		o := p.options()
 		o.Sink, o.LockPoll = sink, time.Minute
 		started := time.Now()
@@ -340,7 +340,7 @@ func TestExhaustedIsBroken(t *testing.T) {
 		opening := &InputError{fmt.Errorf("listing: %w", &fs.PathError{Op: "open", Path: "data", Err: errno})}
 		described := add(g, "described", &step{describe: func(*Manifest) error { return opening }})
 		starting := add(g, "ran", ends(Outcome{}, fmt.Errorf("starting: %w", opening)))
-		g.Node(starting).Scheduling = &Scheduling{Retry: Retry{Attempts: 3}}
+		g.Node(starting).Retry = Retry{Attempts: 3}
 		r := p.execute(g)
 		wantStates(t, g, r, "described broken", "ran broken")
 		if n := g.Node(starting).Task.(*step).ran.Load(); r.InputErrors != 0 || r.Status(described).Input || n != 3+1 { // one alone
@@ -355,7 +355,7 @@ func TestInputError(t *testing.T) {
 	missing := errors.New("open data.txt: no such file")
 	described := add(g, "described", &step{describe: func(*Manifest) error { return &InputError{missing} }})
 	ran := add(g, "ran", ends(Outcome{}, fmt.Errorf("unpacking: %w", &InputError{missing})))
-	g.Node(ran).Scheduling = &Scheduling{Retry: Retry{Attempts: 3}}
+	g.Node(ran).Retry = Retry{Attempts: 3}
 	add(g, "user", join(nil), described)
 	r := p.execute(g)
 	wantStates(t, g, r, "described failed", "ran failed", "user blocked")
@@ -474,7 +474,7 @@ func TestStop(t *testing.T) {
 func TestStopWhileWaiting(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
-	g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Scheduling: &Scheduling{Retry: Retry{Attempts: 2, Wait: time.Hour}}})
+	g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 2, Wait: time.Hour}})
 	parked := add(g, "parked", leaf(&value))
 	m := newManifest("step", nil)
 	m.String("value", value)

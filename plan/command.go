@@ -57,7 +57,7 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 			needs = append(needs, c.uv(s, cell, d, task))
 		}
 		run := node(KindCommand, task, needs)
-		run.Pool, run.Scheduling = cell.Backend.Pool, &graph.Scheduling{Retry: retryOf(s, cell.Backend), Probes: []string{d.addr}}
+		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
 		id := c.plan.Graph.Add(run)
 		cc.Own = append(cc.Own, id)
 		graded = node(KindScore, &command.Score{Rule: rule, Policy: policy},
@@ -165,7 +165,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 			Overrides: p.UVOverrides, Env: session.Environment(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter, Machine: c.machine,
 		},
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: treeOutput}}, d.image...),
-		Pool: cell.Backend.Pool, Scheduling: &graph.Scheduling{Retry: retryOf(s, cell.Backend), Probes: []string{d.addr}},
+		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 	})
 	run.UV = &command.UV{Project: p.UVProject, Python: interpreter, Environments: c.virtual}
 	if c.env.Environments != nil {

@@ -33,7 +33,7 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	files := c.addOnce(node(KindContext, d.addr, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, d.addr)))))
 	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: shared, Sources: c.sourcesOf(address(KindImage, d.addr))})
 	image.Deps = []graph.Dep{{On: files, As: "context", Outputs: treeOutput}}
-	image.Pool, image.Scheduling = b.Pool, &graph.Scheduling{Retry: retryOf(nil, b)}
+	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
 	return []graph.Dep{{On: c.addOnce(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }
 

@@ -78,7 +78,7 @@ type judging struct {
 func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...string) graph.Node {
 	return graph.Node{
 		Addr: address(kind, j.cell.Problem.Name, append(parts, j.cell.Name())...), Kind: kind, Labels: labels(j.cell, nil),
-		Task: task, Deps: deps, Pool: j.cell.Backend.Pool, Scheduling: &graph.Scheduling{Retry: j.retry(), Probes: j.probes()},
+		Task: task, Deps: deps, Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
 	}
 }
 
@@ -272,6 +272,6 @@ func (j *judging) tool() graph.ID {
 		Labels: append(problemLabels(p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
 		Task: &judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
 			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box, Source: in.of(j.sourcesOf(addr))},
-		Deps: in.deps, Pool: j.cell.Backend.Pool, Scheduling: &graph.Scheduling{Retry: j.retry(), Probes: j.probes()},
+		Deps: in.deps, Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
 	})
 }

@@ -38,7 +38,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	var left []graph.Dep // left by the runs
 	for i, part := range runs.parts {
 		run := node(KindPytest, runs.tasks[i], slices.Concat(c.pytestInputs(cell, answer, part, d), runs.deps))
-		run.Pool, run.Scheduling = cell.Backend.Pool, &graph.Scheduling{Retry: retryOf(s, cell.Backend), Probes: runs.probes, Exclusive: runs.exclusive}
+		run.Pool, run.Retry, run.Probes, run.Exclusive = cell.Backend.Pool, retryOf(s, cell.Backend), runs.probes, runs.exclusive
 		as := "pytest"
 		if part.file != "" {
 			run.Addr += "/" + part.file

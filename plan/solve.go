@@ -63,7 +63,7 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 	var inherited session.Environment
 	inherited, task.Inherited, task.Lacks = c.inheritedVariables(solver.In, "the environment of agents")
 	task.Env = append(task.Env, inherited...)
-	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Scheduling: &graph.Scheduling{Retry: retryOf(s, cell.Backend), Probes: []string{d.addr}},
+	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 		Labels: append(problemLabels(p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}
 	for _, suite := range cell.Suites { // a call that judges the suite again also produces its answers again
 		n.Labels = append(n.Labels, graph.Label{Name: "suite", Value: suite})

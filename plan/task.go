@@ -36,8 +36,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		Directory: t.Directory, SetupTimeout: on.SetupTimeout, Argv: t.Argv, Timeout: t.Timeout, Offline: t.Offline,
 		Env: d.environ(t.Env), Machine: c.machine, Backend: d.Backend, Keep: keepOf(on),
 	}
-	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Kept: slices.Contains(c.standalone, t),
-		Scheduling: &graph.Scheduling{Slots: t.Cores, Retry: taskRetry(t, on), Probes: []string{d.addr}}}
+	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Slots: t.Cores, Retry: taskRetry(t, on), Probes: []string{d.addr}, Kept: slices.Contains(c.standalone, t)}
 	if on.Machines != nil {
 		n.Slots = 1 // slots of the machine
 	} else if t.Pool != "" {

@@ -52,7 +52,7 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 		seen := c.readablePaths(d, cell.Backend, cp.Verifier.Env, nil)
 		task.VerifyInputs = seen.unchanged
 		run := node(KindVerify, task, slices.Concat(tests, []graph.Dep{submitted}, d.image, seen.deps))
-		run.Pool, run.Scheduling = cell.Backend.Pool, &graph.Scheduling{Retry: retryOf(s, cell.Backend), Probes: []string{d.addr}}
+		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
 		id := c.plan.Graph.Add(run)
 		cc.Own = append(cc.Own, id)
 		graded = node(KindScore, &verifier.Score{Checkpoint: cp.Name, Reward: cp.Verifier.Reward, Policy: policy},

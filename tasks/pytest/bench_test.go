@@ -160,7 +160,7 @@ func (s *bench) executeWith(ctx context.Context, retry graph.Retry) (*graph.Stat
 		id := g.Add(graph.Node{Addr: name, Kind: name, Task: tree{s.trees[name]}})
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
 	}
-	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Scheduling: &graph.Scheduling{Retry: retry}})
+	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Retry: retry})
 	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{
 		Store: s.store,
 		Pools: map[string]int{graph.CPUPool: 1},
