@@ -106,15 +106,13 @@ func (s *scheduler) rebuild(lost []loss) {
 // invalidate makes a resolved node undecided. Dependents that have not begun wait for it again; running or
 // resolved ones are revisited if its outputs change.
 func (s *scheduler) invalidate(id ID, forced bool) {
-	r := s.rebuilds[id]
-	r.forced, r.open, r.oldOutputs, r.usable = forced, true, s.statusOf(id).Outputs, s.usable(id)
+	n, st, r := s.g.Node(id), s.ownStatus(id), s.rebuilds[id]
+	r.forced, r.open, r.oldOutputs, r.usable = forced, true, st.Outputs, s.usable(id)
 	if forced {
 		r.times++
 	}
 	s.rebuilds[id] = r
 	s.open++
-	n, st := s.g.Node(id), s.statusOf(id)
-	s.status[id] = st
 	cause := "an input was made again"
 	if forced {
 		cause = "its output is no longer in the store"

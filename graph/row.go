@@ -83,8 +83,8 @@ func (a Answer) status() Status {
 	return Status{State: event.Cached, Key: a.Key, Class: a.Class, Stored: true, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds, Run: a.Run}
 }
 
-// pinnedStatus returns the status of a node that the engine does not decide: its answer, or nothing if it is outside
-// of the closure.
+// pinnedStatus returns the status of a node that the engine does not decide: that of its answer, or an empty one if it
+// is not pinned, and outside of the closure.
 func (n *Node) pinnedStatus() *Status {
 	st := new(Status)
 	if n.Pinned != nil {

@@ -200,12 +200,18 @@ func (s *scheduler) start() {
 	}
 }
 
-// statusOf returns the status of a node. A caller that changes the status of a pinned node must store it.
+// statusOf returns the status of a node. A change to that of a pinned node that is served has no effect: see ownStatus.
 func (s *scheduler) statusOf(id ID) *Status {
 	if st := s.status[id]; st != nil {
 		return st
 	}
 	return s.g.Node(id).pinnedStatus()
+}
+
+// ownStatus returns the status of a node, for changes.
+func (s *scheduler) ownStatus(id ID) *Status {
+	s.status[id] = s.statusOf(id)
+	return s.status[id]
 }
 
 // isFinished reports whether no job is running and none will start.
@@ -247,8 +253,7 @@ func (s *scheduler) interruptRest(ctx context.Context) {
 		if s.phase[id] == resolved {
 			continue
 		}
-		st := s.statusOf(id)
-		s.status[id] = st
+		st := s.ownStatus(id)
 		st.State = event.Interrupted
 		if ctx.Err() != nil {
 			st.Cause = "the run was interrupted"
