@@ -108,7 +108,7 @@ func TestBuildbarn(t *testing.T) {
 		t.Fatalf("%+v, %v", can, err)
 	}
 
-	// The second command gets the outputs of the first, none of which are transferred here.
+	// The second command gets the outputs of the first, which are not transferred here.
 	store, u := cache.NewMemory(), reapi.NewSender(c)
 	inputs := tree(t, store, 1000, fresh(""))
 	if err := u.Outputs(ctx, store, inputs); err != nil {

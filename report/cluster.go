@@ -49,7 +49,7 @@ func (k clusters) at(problems []string) []int {
 	return at
 }
 
-// ClusterNote tells whether clusters of problems count in intervals and p; "" if problems have none.
+// ClusterNote describes the clusters of problems that intervals and p count, or that are too few; "" if there are none.
 func (c *Contenders) ClusterNote() string {
 	switch {
 	case c.Clusters > 0:

@@ -77,7 +77,7 @@ func dial(t *testing.T, s *remotetest.Server, protocol, token string) (transport
 	return transport
 }
 
-// newMachine has an empty store; it completes o.
+// newMachine returns a machine with an empty store, and completes o.
 func newMachine(t *testing.T, s *remotetest.Server, protocol, token string, o remote.Options) *machine {
 	t.Helper()
 	disk, err := cache.OpenDisk(t.TempDir(), cache.Options{})

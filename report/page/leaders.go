@@ -17,7 +17,7 @@ type board struct {
 	Metric string      `json:"metric"`
 	Rows   []boardLine `json:"rows"`
 	At     []int       `json:"at,omitempty"` // numbers of attempts for Best of the rows
-	// Note tells whether clusters of problems count; "" if problems have none.
+	// Note describes the clusters of problems; "" means that they have none.
 	Note string `json:"note,omitempty"`
 }
 

@@ -27,7 +27,7 @@ func checkpointTest(checkpoint, name, outcome string) one {
 	return o
 }
 
-// TestMergedEnds covers the ways in which one of two parts can end; the other one passes.
+// TestMergedEnds covers the ends of one of two parts; the other one passes.
 func TestMergedEnds(t *testing.T) {
 	fine := checkpointPart("1", runOutput{report: encodeJSON(0, checkpointTest("1", "a", "passed"), checkpointTest("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
 	notCollected := []byte(`{"exitcode":2,"summary":{"collected":0},"tests":[],"collectors":[{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"E   ImportError: x"}]}`)

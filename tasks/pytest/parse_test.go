@@ -81,7 +81,7 @@ var parse = Parse{Grouping: Grouping{
 
 const current = "tests/test_checkpoint_2.py"
 
-// TestHowItEnded covers every way in which a run can end.
+// TestHowItEnded covers every end of a run.
 func TestHowItEnded(t *testing.T) {
 	pass := one{id: current + "::test_a", outcome: "passed"}
 	fail := one{id: current + "::test_b", outcome: "failed", failure: "assert 1 == 2"}
