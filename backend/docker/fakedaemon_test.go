@@ -35,13 +35,33 @@ type fakeDaemon struct {
 	on    map[string]http.HandlerFunc // "POST /containers/x/start"; the container is always x
 	// otherwise handles requests that on and usual do not; nil means an empty response.
 	otherwise func(call string) http.HandlerFunc
-	ended     chan struct{} // closed when the container has ended
-	conns     []net.Conn    // hijacked
+	container *fakeContainer // the last one
+}
+
+// fakeContainer is a container of a fakeDaemon: its streams, and whether it has ended. Tests that start several call
+// all of them x.
+type fakeContainer struct {
+	ended chan struct{} // closed by end
+	once  sync.Once
+	mu    sync.Mutex
+	conns []net.Conn // hijacked
+}
+
+func newFakeContainer() *fakeContainer { return &fakeContainer{ended: make(chan struct{})} }
+
+func (c *fakeContainer) end() {
+	c.once.Do(func() { close(c.ended) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.conns = nil
 }
 
 func newFakeDaemon(t *testing.T) *fakeDaemon {
 	t.Helper()
-	f := &fakeDaemon{t: t, on: map[string]http.HandlerFunc{}, ended: make(chan struct{})}
+	f := &fakeDaemon{t: t, on: map[string]http.HandlerFunc{}, container: newFakeContainer()}
 	socket := filepath.Join(t.TempDir(), "docker.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
@@ -62,30 +82,20 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 // stop simulates a daemon that dies: it closes connections before the end.
 func (f *fakeDaemon) stop() {
 	f.server.Listener.Close() // first, so that no client connects again
-	f.mu.Lock()
-	for _, c := range f.conns {
-		c.Close()
-	}
-	f.conns = nil
-	f.mu.Unlock()
+	f.last().end()
 	f.server.CloseClientConnections()
 	f.server.Close()
 }
 
-// end ends the container.
-func (f *fakeDaemon) end() {
+// last returns the last container.
+func (f *fakeDaemon) last() *fakeContainer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, c := range f.conns {
-		c.Close()
-	}
-	f.conns = nil
-	select {
-	case <-f.ended:
-	default:
-		close(f.ended)
-	}
+	return f.container
 }
+
+// end ends the last container.
+func (f *fakeDaemon) end() { f.last().end() }
 
 func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
@@ -97,6 +107,9 @@ func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.calls = append(f.calls, call)
 	handler := f.on[call]
+	if call == "POST /containers/create" {
+		f.container = newFakeContainer()
+	}
 	f.mu.Unlock()
 	if handler == nil {
 		handler = f.usual(call)
@@ -159,11 +172,8 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
-			f.mu.Lock()
-			ended := f.ended
-			f.mu.Unlock()
 			select {
-			case <-ended:
+			case <-f.last().ended:
 				fmt.Fprint(w, `{"StatusCode":0}`)
 			case <-r.Context().Done():
 			}
@@ -192,15 +202,12 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 // runs returns a handler whose runner serves a session of the container.
 func (f *fakeDaemon) runs(exec execFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		conn := f.hijack(w)
-		f.mu.Lock()
-		f.ended = make(chan struct{})
-		f.mu.Unlock()
+		conn, container := f.hijack(w), f.last()
 		go func() {
 			_ = worker.ServeStream(context.Background(), conn, stdcopy.NewStdWriter(conn, stdcopy.Stdout), "/nowhere", func(context.Context, cache.Store, backend.Spec) (backend.Session, error) {
 				return fakeSession{exec: exec}, nil
 			})
-			f.end()
+			container.end() // which need not be the last one any more
 		}()
 	}
 }
@@ -244,9 +251,10 @@ func (f *fakeDaemon) hijack(w http.ResponseWriter) net.Conn {
 		return nil
 	}
 	fmt.Fprint(conn, "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
-	f.mu.Lock()
-	f.conns = append(f.conns, conn)
-	f.mu.Unlock()
+	c := f.last()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conns = append(c.conns, conn)
 	return conn
 }
 
