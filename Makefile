@@ -1,7 +1,8 @@
 # make demo   builds fevalgraph and runs the quickstart twice; the second run executes nothing
-# make test   tests with real Python, uv, docker and go-judge; installs tools below .tools/
-# make engines  all other tests: Buildbarn, SkyPilot, bazel-remote, browser, editors, releases,
-#             other systems, and long sizes
+# make test   what a change must pass: checks, unit tests, race, and each mechanism once with the real uv, docker and
+#             go-judge; installs tools below .tools/
+# make test-all  everything else: all attacks and all of docker, long sizes, Buildbarn, SkyPilot, bazel-remote, browser,
+#             editors, releases, other systems
 # make check  formatting, vet, staticcheck, unit tests; needs only Go
 # make web    rebuilds the report page after a change in report/page/web
 # make install  builds fevalgraph and installs it in PREFIX/bin, by default ~/.local/bin
@@ -9,8 +10,7 @@
 # make release  builds, checks and publishes the release artifacts (CONTRIBUTING.md)
 # make dist   builds the release artifacts for all platforms into dist/
 # make dist-check  builds and installs the artifacts for this machine, and runs the demo with them
-# make attack  judges hostile solutions and prints a table; part of test
-# make stale  all staleness scripts with the real uv
+# make attacks  judges all hostile solutions on all backends
 # make pages  consoles of docs/ with the real uv, and reports in a browser
 # make skypilot  clusters of a real SkyPilot on a real Slurm
 # make buildbarn  actions on a real Buildbarn
@@ -25,6 +25,8 @@
 # make soak-differential  differential with other seeds, starting at FIRST; part of soak
 # make fuzz   fuzzes every decoder for TIME each and saves new inputs
 # make docker-up, docker-down   starts and stops a private docker daemon with the images of the tests
+#
+# ONLY="-run '^TestCommand$/^run$' ./cmd/fevalgraph" make unit runs one test of a step.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -52,28 +54,36 @@ export UV_HTTP_TIMEOUT ?= 180
 export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
 
-# Packages whose tests use real programs in make test. UNIT_ONLY are tests that use none, so unit has run them.
-REAL_PACKAGES := ./cmd/fevalgraph ./examples ./backend ./backend/docker ./backend/gojudge ./tasks ./tasks/separate
-UNIT_ONLY := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$
-# Tests of make engines.
-ENGINE_TESTS := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
-# Staleness is decided before nodes run, so the real uv makes no difference to scripts of these subjects.
-STALE_UNIT_ONLY := ^TestStale$$/^(checkout|command|judge|layout|named|pass|pool|retry|source|suite)_
+# Go's test cache replays tests whose package, files and variables are unchanged. Two packages, each with four tests,
+# run at a time: tests wait more than they work. vet runs as a step, so go test need not.
+GO_TEST := scripts/go-test
+TEST_FLAGS := -vet=off -p 2 -parallel 4 -timeout 60m
 
-# Packages with concurrency. make engines tests more of them, at long sizes.
-RACED := ./graph ./cache ./cache/remote/... ./reapi ./eval ./eval/history ./eval/partition ./eval/wake ./backend/worker/... ./backend/remote
+# Packages with concurrency, which unit leaves to race. race-long has more of them, at long sizes.
+RACED := ./graph ./cache ./cache/remote ./backend/worker
 RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
-.PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
+# The steps of make test with real programs: one project for each kind of problem, and what only real programs show.
+SAMPLE := ^(TestQuickstartRuns|TestResearchRuns|TestJudgeRuns|TestDockerRuns|TestHarborRuns|TestTaskRuns|TestReal|TestAgainstPython)$$
+SAMPLE_PACKAGES := ./examples ./cmd/fevalgraph ./tasks
+ATTACKS := ^(TestAttacks|TestImportedAttacks|TestCrowded)$$
+# Tests of other steps.
+ENGINE_TESTS := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode|TestDifferential)$$
+# Packages without tests of real programs, at long sizes in race-long, and those of pages.
+WHOLE_SKIPS := /(graph|cache|reapi|eval|event|view|internal/lsp|backend/worker|backend/remote|backend/skypilot|backend/lightcp)(/|$$)|/(docs|report/page)$$
 
-ifdef BUILT # set for the steps of test and engines: otherwise make would begin later steps while the first ones wait for these
-build modules: ;
-else
-# Without C libraries, since the program is also copied to clusters (docs/backends/skypilot.md).
+.PHONY: build install charts release demo test test-all check fmt modules vet vet-foreign staticcheck unit race race-long prepare real whole attacks pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
+
+# As the program is copied to machines and clusters, it is built, and tested, without C libraries.
+export CGO_ENABLED ?= 0
+
 build: modules
-	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
-	CGO_ENABLED=0 GOOS=linux $(GO) build -ldflags='-s -w' -o $(BIN)-worker ./cmd/fevalgraph/fevalgraph-worker
+	$(GO) build -o $(BIN) ./cmd/fevalgraph
+	GOOS=linux $(GO) build -ldflags='-s -w' -o $(BIN)-worker ./cmd/fevalgraph/fevalgraph-worker
 
+ifdef FEVALGRAPH_STEPS # modules was the first step
+modules: ;
+else
 # go list downloads dependencies.
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
@@ -83,7 +93,7 @@ endif
 
 PREFIX ?= $(HOME)/.local
 install:
-	CGO_ENABLED=0 scripts/retry $(GO) build -o $(BIN) ./cmd/fevalgraph
+	scripts/retry $(GO) build -o $(BIN) ./cmd/fevalgraph
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install $(BIN) $(DESTDIR)$(PREFIX)/bin/fevalgraph
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "add $(PREFIX)/bin to PATH" ;; esac
@@ -97,16 +107,16 @@ $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
 
 $(STATIC): tools/go.mod tools/go.sum
-	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools install honnef.co/go/tools/cmd/staticcheck
+	GOBIN=$(TOOLS)/bin scripts/retry env -u CGO_ENABLED $(GO) -C tools install honnef.co/go/tools/cmd/staticcheck
 
 $(GOJUDGE): tools/gojudge/go.mod tools/gojudge/go.sum
-	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/gojudge install -tags seccomp github.com/criyle/go-judge/cmd/go-judge
+	GOBIN=$(TOOLS)/bin scripts/retry env -u CGO_ENABLED $(GO) -C tools/gojudge install -tags seccomp github.com/criyle/go-judge/cmd/go-judge
 
 $(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
-	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/bazelremote install github.com/buchgr/bazel-remote/v2
+	GOBIN=$(TOOLS)/bin scripts/retry env -u CGO_ENABLED $(GO) -C tools/bazelremote install github.com/buchgr/bazel-remote/v2
 
 $(ESBUILD): tools/esbuild/go.mod tools/esbuild/go.sum
-	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/esbuild install github.com/evanw/esbuild/cmd/esbuild
+	GOBIN=$(TOOLS)/bin scripts/retry env -u CGO_ENABLED $(GO) -C tools/esbuild install github.com/evanw/esbuild/cmd/esbuild
 
 # Tests and builds the report page.
 browser:
@@ -127,23 +137,21 @@ web: $(ESBUILD) browser
 
 # Builds four programs, this one last.
 $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/buildbarn/go.sum
-	scripts/retry tools/buildbarn/build $(BUILDBARN)
+	scripts/retry env -u CGO_ENABLED tools/buildbarn/build $(BUILDBARN)
 
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
-# Three steps run at once, since some wait for daemons and downloads; the longest come first. scripts/test-times
-# measures them one by one.
-TEST := real fmt vet staticcheck unit race differential
-ENGINES := skypilot differential-long race-long stale pages vet-foreign dist-check buildbarn editors bazelremote
+test: modules
+	@scripts/run-steps +prepare fmt vet staticcheck unit race differential prepare real
 
-test: build $(UV) $(GOJUDGE)
-	@$(MAKE) --no-print-directory -j 3 BUILT=yes $(TEST)
-	@echo "all tests passed"
+test-all: modules
+	@scripts/run-steps prepare whole race-long attacks differential-long pages editors bazelremote buildbarn skypilot vet-foreign dist-check
 
-engines: build $(UV) $(GOJUDGE)
-	@$(MAKE) --no-print-directory -j 3 BUILT=yes $(ENGINES)
-	@echo "all tests of engines passed"
+# What real programs need, so that it can be made beside other steps.
+prepare: build $(UV) $(GOJUDGE)
+	@scripts/apt-install strace=strace
+	@UV=$(UV) scripts/with-docker $(DOCKER) true
 
 check: fmt vet staticcheck unit
 
@@ -176,57 +184,59 @@ staticcheck: $(STATIC) modules
 	$(STATIC) ./...
 	cd bench && $(STATIC) ./...
 
-# Runs `go test ./...` at long sizes.
+# go test ./..., but for the packages of race.
 unit: modules
-	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m ./...
-	$(GO) -C bench test -timeout 60m ./...
+	$(GO_TEST) unit $(TEST_FLAGS) -- $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
+	$(GO_TEST) unit -C bench $(TEST_FLAGS) -- ./...
 
-# TMPDIR keeps unit tests from creating files in memory (internal/testkit/ramdir).
+# TMPDIR keeps unit tests from creating files in memory (internal/testkit/ramdir). The detector needs C.
 race: modules
-	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
+	CGO_ENABLED=1 TMPDIR=$${TMPDIR:-/tmp} $(GO_TEST) race -race $(TEST_FLAGS) -- $(RACED)
 
 race-long: modules
-	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED_LONG)
+	FEVALGRAPH_TEST_LONG=1 CGO_ENABLED=1 TMPDIR=$${TMPDIR:-/tmp} $(GO_TEST) race-long -race $(TEST_FLAGS) -- $(RACED_LONG)
 
-# With these variables, and FEVALGRAPH_TEST_DOCKER from with-docker, no test may skip.
-WITH_REAL := PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE)
+# With these variables, and FEVALGRAPH_TEST_DOCKER from with-docker, no test may skip. Their values name the versions
+# of programs, so that the test cache knows them.
+WITH_REAL = PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
+	FEVALGRAPH_TEST_REAL="$$($(UV) --version), $$(python3 --version), go-judge $$(sha256sum <$(GOJUDGE) | head -c 16)"
 
 # Tests with Python, uv, a docker daemon and go-judge. The daemons end with it, even if it is interrupted.
 real: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
-	$(WITH_REAL) FEVALGRAPH_TEST_SOAK_DAEMON=$(KILLED_DOCKER) \
-	scripts/with-docker $(DOCKER) $(GO) test -count=1 -p 4 -timeout 60m -skip '$(UNIT_ONLY)|$(ENGINE_TESTS)' $(REAL_PACKAGES)
+	$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)|^TestAttacks$$' $(SAMPLE_PACKAGES)
 
-# Staleness scripts with the real uv; real runs one for each kind of task.
-stale: build $(UV)
-	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 $(GO) test -count=1 -timeout 60m -run '^TestStale$$' -skip '$(STALE_UNIT_ONLY)' ./cmd/fevalgraph
+# All tests at long sizes, with real programs.
+whole: build $(UV) $(GOJUDGE)
+	@scripts/apt-install strace=strace
+	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_SOAK_DAEMON=$(KILLED_DOCKER) scripts/with-docker $(DOCKER) \
+	$(GO_TEST) whole $(TEST_FLAGS) -- -skip '$(ATTACKS)|$(ENGINE_TESTS)' $$($(GO) list ./... | grep -vE '$(WHOLE_SKIPS)')
+
+# Judges hostile solutions; with -v it prints a table of their verdicts.
+attacks: build $(UV) $(GOJUDGE)
+	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 scripts/with-docker $(DOCKER) $(GO_TEST) attacks $(TEST_FLAGS) -- -run '$(ATTACKS)' ./cmd/fevalgraph
 
 # Consoles of docs/, and reports in a browser.
-pages: build $(UV) $(ESBUILD) browser
-	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO) test -count=1 -timeout 60m ./docs ./report/page
+pages: build $(UV) $(GOJUDGE) $(ESBUILD) browser
+	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) pages $(TEST_FLAGS) -- ./docs ./report/page
 
 # The language server in Neovim, and the VS Code extension.
-editors: build $(ESBUILD) browser neovim
-	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO) test -count=1 -timeout 30m -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
+editors: build $(GOJUDGE) $(ESBUILD) browser neovim
+	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) editors $(TEST_FLAGS) -- -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
 
-bazelremote: build $(BAZELREMOTE)
-	$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO) test -count=1 -timeout 30m -run '^TestBazelRemote$$' ./cmd/fevalgraph
-
-# Judges hostile solutions and prints a table of their verdicts; part of real.
-attack: build $(UV) $(GOJUDGE)
-	$(WITH_REAL) \
-	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^(TestAttacks|TestImportedAttacks|TestCrowded|TestTerminalAttacks|TestActs|TestMarks|TestAsUser|TestHomeInPath)$$' ./cmd/fevalgraph ./backend/local ./backend/gojudge
+bazelremote: build $(GOJUDGE) $(BAZELREMOTE)
+	$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO_TEST) bazelremote $(TEST_FLAGS) -- -run '^TestBazelRemote$$' ./cmd/fevalgraph
 
 # Edits and disturbs random projects: each run must show the results of a clean one, and execute what was planned. A
 # failure prints how to repeat its seed.
 differential: SEEDS ?= 4
 differential: STEPS ?= 25
 differential: modules
-	FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO) test -count=1 -timeout 0 -run '^TestDifferential$$' ./cmd/fevalgraph
+	FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO_TEST) differential $(TEST_FLAGS) -- -run '^TestDifferential$$' ./cmd/fevalgraph
 
 # With other seeds than differential.
 differential-long:
-	$(MAKE) --no-print-directory soak-differential FIRST=100 SEEDS=20 STEPS=25
+	FEVALGRAPH_TEST_DIFF_FIRST=100 FEVALGRAPH_TEST_DIFF_SEEDS=20 FEVALGRAPH_TEST_DIFF_STEPS=25 $(GO_TEST) differential-long $(TEST_FLAGS) -- -run '^TestDifferential$$' ./cmd/fevalgraph
 
 # Checks intervals and p values on thousands of random data sets with fixed seeds, so only a change of the package
 # changes the result. unit runs a small one.
@@ -236,12 +246,12 @@ simulate: modules
 # Tests with SkyPilot and Slurm, which it starts and stops.
 skypilot: build $(UV) $(GOJUDGE)
 	$(WITH_REAL) \
-	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
+	scripts/with-skypilot $(SKYPILOT) $(GO_TEST) skypilot $(TEST_FLAGS) -count=1 -- -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # Tests with Buildbarn, which it starts and stops.
 buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
 	$(WITH_REAL) \
-	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
+	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO_TEST) buildbarn $(TEST_FLAGS) -count=1 -p 1 -- -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
 
 # SEED, which a run prints, repeats its rounds.
 soak: ROUNDS ?= 100

@@ -72,6 +72,7 @@ func storedNodes(ctx context.Context, o *Options, r Request, access Access) (f *
 	if f, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}
+	f.stores.Insist()
 	r.EachNode = true // includes nodes of fresh partitions
 	x, err := f.decide(ctx, r)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 	"github.com/fevalgraph/fevalgraph/reapi"
@@ -32,8 +31,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	const sideBySide = 12 // most of them wait for a limit
-	abreast.Set(sideBySide)
 	remove := func() {}
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") { // not a program of the suite, which can be killed
 		remove = ramdir.Use()

@@ -18,13 +18,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 func TestMain(m *testing.M) {
-	const sideBySide = 12 // most of them wait for a limit
-	abreast.Set(sideBySide)
 	os.Exit(backendtest.Main(m))
 }
 

@@ -14,14 +14,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/httpcache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
-	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // Most tests wait for slow servers.
 func TestMain(m *testing.M) {
-	abreast.Set(20)
 	os.Exit(ramdir.Run(m))
 }
 

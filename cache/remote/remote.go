@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Options configures a cache.
@@ -93,9 +94,9 @@ func Open(t Transport, o Options) *Store {
 		s.preserved, _ = dsse.NewEnvelopeVerifier(keys...)
 		keys = append(keys, o.Signer.PublicKey)
 	}
-	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
-	s.writes = newSide(o.Limit/3, func(error) {})    // Flush reports it
-	s.reads = newSide(o.Limit*2/3, func(err error) {
+	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...)     // none without keys
+	s.writes = newSide(o.Limit/3, ofRun, func(error) {}) // Flush reports it
+	s.reads = newSide(o.Limit*2/3, ofRun, func(err error) {
 		s.warn(fmt.Errorf("not used any more: %w", err))
 		if !errors.Is(err, errSlow) { // no node waits for it, so it can be slow
 			s.writes.end(err)
@@ -106,6 +107,16 @@ func Open(t Transport, o Options) *Store {
 		s.startUploads()
 	}
 	return s
+}
+
+// Insist makes later calls wait until the server answers, whatever that costs, unless it fails for minutes: for commands
+// that only send or fetch. waits is called with the reason when a call is repeated. No other call may be in progress.
+func (s *Store) Insist(waits func(error)) {
+	p := ofTransfer
+	p.retries.Note = waits
+	s.writes = newSide(retry.Forever, p, func(error) {}) // Flush reports it
+	s.reads = newSide(retry.Forever, p, s.warn)
+	s.warned = sync.Once{}
 }
 
 func (s *Store) warn(err error) { s.warned.Do(func() { s.o.Warn(err) }) }

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -126,6 +128,40 @@ func TestEvicted(t *testing.T) {
 		}
 		if ok, err := b.Has(context.Background(), r.Outputs[0].Digest); ok || err != nil {
 			t.Errorf("Has = %v, %v", ok, err)
+		}
+	})
+}
+
+// TestInsist: a transfer outlasts failures of a server, and waits longer for it than a run.
+func TestInsist(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol string) {
+		s, k := remotetest.Start(t), key(t, "ci")
+		transfer := func(m *machine) (repeated func() int32) {
+			var n atomic.Int32
+			s.Fail(remotetest.Faults{Down: true})
+			m.remote.Insist(func(error) {
+				n.Add(1)
+				s.Fail(remotetest.Faults{Latency: time.Millisecond})
+			})
+			return n.Load
+		}
+		const limit = time.Nanosecond // a run would give up at once
+		a := newMachine(t, s, protocol, "", remote.Options{Limit: limit, Signer: &k})
+		repeated := transfer(a)
+		stored := store(t, a, "question", []byte("answer"))
+		if sent, left := a.remote.Flush(context.Background()); sent != 1 || left != 0 || repeated() == 0 {
+			t.Errorf("sent %d, left %d, waited %d times: %v", sent, left, repeated(), a.warned())
+		}
+		b := newMachine(t, s, protocol, "", remote.Options{Limit: limit, Signer: &k})
+		repeated = transfer(b)
+		if r, err := served(t, b, "question"); r == nil || err != nil || repeated() == 0 {
+			t.Fatalf("record %v, err %v, waited %d times", r, err, repeated())
+		}
+		if b.Fetch(context.Background(), stored.Outputs); len(b.warned()) > 0 {
+			t.Error(b.warned())
+		}
+		if ok, err := b.disk.Has(context.Background(), stored.Outputs[0].Digest); !ok || err != nil {
+			t.Errorf("the blob is here: %v, %v", ok, err)
 		}
 	})
 }

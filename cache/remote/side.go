@@ -12,30 +12,46 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// side is one direction of using a cache, reading or writing. It ends when it costs more than it saves;
-// then all of its calls fail immediately.
+// side is one direction of using a cache, reading or writing. It ends when it costs more than it saves, or when the
+// server fails; then all of its calls fail immediately.
 type side struct {
 	budget
+	patience
 	ctx   context.Context // until the side ends
 	end   func(error)
 	fails atomic.Int32 // consecutive failed calls
 	last  atomic.Pointer[error]
 }
 
-const (
-	attempts = 3
-	maxFails = 4
+// patience limits how long a side waits for a server.
+type patience struct {
+	retries  retry.Patience // of a call
+	maxFails int32          // consecutive calls that failed after all retries
 	// stall limits how long a call can make no progress, even if other calls do.
-	stall = 10 * time.Second
-)
+	stall time.Duration
+}
+
+// ofRun is the patience of a run, which can do without the cache.
+var ofRun = patience{
+	retries:  retry.Patience{Calls: 3, Pause: 100 * time.Millisecond, Longest: 400 * time.Millisecond},
+	maxFails: 4,
+	stall:    10 * time.Second,
+}
+
+// ofTransfer is the patience of a command whose only work is to send or fetch.
+var ofTransfer = patience{
+	retries:  retry.Patience{For: 5 * time.Minute, Pause: 100 * time.Millisecond, Longest: 10 * time.Second},
+	maxFails: 1,
+	stall:    2 * time.Minute,
+}
 
 // errSlow means that a side's budget is used up.
 var errSlow = errors.New("too slow")
 
 // newSide returns a side whose net cost is at most limit; ended is called with the reason when it ends.
-func newSide(limit time.Duration, ended func(error)) *side {
+func newSide(limit time.Duration, p patience, ended func(error)) *side {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &side{ctx: ctx}
+	s := &side{ctx: ctx, patience: p}
 	var once sync.Once
 	s.end = func(err error) {
 		once.Do(func() {
@@ -59,7 +75,7 @@ func (s *side) try(ctx context.Context, call func(ctx context.Context, progress 
 	var refused *reapi.RefusedError
 	var own *localError
 	passes := func(err error) bool { return !errors.As(err, &own) && !errors.As(err, &refused) }
-	err := retry.Patience{Calls: attempts, Pause: 100 * time.Millisecond, Longest: 400 * time.Millisecond}.Do(either, passes, func() error {
+	err := s.retries.Do(either, passes, func() error {
 		return s.callOnce(either, call)
 	})
 	switch {
@@ -79,7 +95,7 @@ func (s *side) try(ctx context.Context, call func(ctx context.Context, progress 
 // failed counts a call that failed without progress.
 func (s *side) failed(err error) {
 	s.last.Store(&err)
-	if s.fails.Add(1) >= maxFails {
+	if s.fails.Add(1) >= s.maxFails {
 		s.end(err)
 	}
 }
@@ -87,10 +103,10 @@ func (s *side) failed(err error) {
 func (s *side) callOnce(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data arrived for %v", stall)) })
+	timer := time.AfterFunc(s.stall, func() { cancel(fmt.Errorf("no data arrived for %v", s.stall)) })
 	defer timer.Stop()
 	err := call(ctx, func(bytes int64) {
-		timer.Reset(stall)
+		timer.Reset(s.stall)
 		s.pay(worthOf(bytes))
 	})
 	if err != nil && ctx.Err() != nil {

@@ -177,7 +177,7 @@ func (b *batch) executed() map[string]int {
 
 // A run writes as much for each pair, for any number of pairs.
 func TestBatchWrites(t *testing.T) {
-	skipQuick(t)
+	longtest.Skip(t)
 	if _, err := os.Stat("/proc/self/io"); err != nil {
 		t.Skip("the kernel does not count what processes write")
 	}

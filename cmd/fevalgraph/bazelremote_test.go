@@ -41,7 +41,7 @@ func TestBazelRemote(t *testing.T) {
 		}
 		t.Skip("needs bazel-remote; make test has it")
 	}
-	runScripts(t, "bazelremote", false)
+	runScripts(t, "bazelremote", never)
 }
 
 // bazelRemote is a server of a script.

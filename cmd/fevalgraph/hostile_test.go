@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/cli"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // hostileProject names programs and servers in every attribute that can. MARK stands for a program that leaves a file,
@@ -92,7 +93,7 @@ var callsOf = map[string][]string{
 // TestHostileProject tests that an untrusted project, with the state directory of its author's runs, is inert: commands
 // do no more than their rules state. With real programs, commands are traced.
 func TestHostileProject(t *testing.T) {
-	skipQuick(t)
+	longtest.Skip(t)
 	t.Parallel()
 	c := copyCheckout(t, filepath.Join("testdata", "project"), t.TempDir())
 	theirs := func() {
@@ -241,7 +242,7 @@ func TestHostileProject(t *testing.T) {
 // TestForgedState tests that a state directory which another user wrote is not trusted even if nothing else differs:
 // neither fresh verdicts nor recorded runs. Its own user can move it.
 func TestForgedState(t *testing.T) {
-	skipQuick(t)
+	longtest.Skip(t)
 	t.Parallel()
 	c := copyCheckout(t, filepath.Join("testdata", "project"), t.TempDir())
 	c.env = []string{"HOME=" + filepath.Join(c.place, "theirs"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "their-store")}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
-	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/dockerimage"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
@@ -40,13 +39,9 @@ type suite struct{ tests *testing.M }
 
 // Run implements testscript.TestingM.
 func (s suite) Run() int {
-	sideBySide := 10 // for a while each waits until states of files differ
 	if os.Getenv(realVariable) == "" {
 		defer ramdir.Use()()
-	} else {
-		sideBySide = 6 // real programs work more, and get real files
 	}
-	abreast.Set(sideBySide)
 	bin, _, _ := strings.Cut(os.Getenv("PATH"), string(filepath.ListSeparator))
 	uv := filepath.Join(bin, "uv")
 	build := exec.Command("go", "build", "-o", uv, "github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv/standin")
@@ -71,28 +66,35 @@ func (s suite) Run() int {
 // One script for each thing that a user can change: which nodes a plan calls stale, which run then, and that none runs
 // after that.
 func TestStale(t *testing.T) {
-	runScripts(t, "stale", os.Getenv(realVariable) != "")
+	runScripts(t, "stale", func(script string) bool { return os.Getenv(realVariable) != "" && slices.Contains(staleWithUV, script) })
 }
 
-// staleWithUV are the scripts of stale that run with the real uv without long tests: one for each kind of task that
-// could differ from the stand-in's.
-var staleWithUV = []string{"requirement_added", "requirement_locked", "backend_setup", "tests_conftest", "tests_split", "verifier"}
+// staleWithUV are the scripts of stale that run with the real uv, if it is enabled: those whose outcome could differ from
+// the stand-in's. All others are decided before a node runs.
+var staleWithUV = []string{
+	"backend_isolation", "backend_setup", "backend_shims", "backend_versions", "command_import", "marker_group", "problem_before",
+	"problem_import", "problem_ports", "requirement_added", "requirement_locked", "solution_setup", "source_verdict",
+	"tests_conftest", "tests_missing", "tests_plain", "tests_skipped", "tests_split", "tests_verdict", "verifier",
+}
+
+func never(string) bool  { return false }
+func always(string) bool { return true }
 
 // Invalid input: the exit code, and a message with the location and a way to fix it.
 func TestBad(t *testing.T) {
 	longtest.Skip(t)
-	runScripts(t, "bad", false)
+	runScripts(t, "bad", never)
 }
 
 // Every command: typical use, JSON, help, wrong usage.
-func TestCommand(t *testing.T) { runScripts(t, "cmd", false) }
+func TestCommand(t *testing.T) { runScripts(t, "cmd", never) }
 
 // Properties that only a real pytest has.
 func TestReal(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skipf("needs uv: set %s=1, or use `make real`", realVariable)
 	}
-	runScripts(t, "real", true)
+	runScripts(t, "real", always)
 }
 
 // dockerVariable is set if DOCKER_HOST is a daemon with the tests' images.
@@ -103,7 +105,7 @@ func TestDocker(t *testing.T) {
 	if os.Getenv(dockerVariable) == "" {
 		t.Skip("needs a Docker daemon; make test has one")
 	}
-	runScripts(t, "docker", false)
+	runScripts(t, "docker", never)
 }
 
 // judgeVariable is the path of go-judge.
@@ -114,42 +116,27 @@ func TestGoJudge(t *testing.T) {
 	if os.Getenv(judgeVariable) == "" {
 		t.Skip("needs go-judge; make test has it")
 	}
-	runScripts(t, "gojudge", false)
+	runScripts(t, "gojudge", never)
 }
 
-// quick reports whether neither long tests nor real programs are requested, as in a plain go test.
-func quick() bool { return !longtest.Asked() && os.Getenv(realVariable) == "" }
-
-// skipQuick skips a test that takes seconds of a processor, unless long tests or real programs are requested.
-func skipQuick(t *testing.T) {
-	t.Helper()
-	if os.Getenv(realVariable) == "" {
-		longtest.Skip(t)
-	}
-}
-
-// runScripts runs the scripts of a directory in parallel, also with other tests.
-func runScripts(t *testing.T, dir string, real bool) {
+// runScripts runs the scripts of a directory in parallel, also with other tests: with real programs those whose names
+// real accepts.
+func runScripts(t *testing.T, dir string, real func(script string) bool) {
 	t.Parallel()
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", dir, "*.txtar"))
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts found in %s: %v", dir, err)
 	}
-	if quick() { // one of each subject, such as one with the name of a command
+	if !longtest.Asked() { // one of each subject, such as one with the name of a command
 		scripts = slices.CompactFunc(scripts, func(a, b string) bool { return subject(a) == subject(b) })
-	}
-	if dir == "stale" && real && !longtest.Asked() {
-		scripts = scripts[:0]
-		for _, name := range staleWithUV {
-			scripts = append(scripts, filepath.Join("testdata", "script", dir, name+".txtar"))
-		}
 	}
 	testscript.Run(t, testscript.Params{
 		Files: scripts,
 		Setup: func(env *testscript.Env) error {
+			name := scriptName(env)
 			if dir == "docker" {
 				env.Setenv("DOCKER_HOST", os.Getenv("DOCKER_HOST"))
-				image, err := ownImage(env)
+				image, err := ownImage(env, name)
 				if err != nil {
 					return err
 				}
@@ -159,12 +146,17 @@ func runScripts(t *testing.T, dir string, real bool) {
 			if dir == "gojudge" {
 				env.Setenv("GOJUDGE", os.Getenv(judgeVariable))
 			}
-			return setUp(env, real)
+			return setUp(env, real(name))
 		},
 		Cmds:               scriptCommands(),
 		Condition:          condition,
 		RequireUniqueNames: true,
 	})
+}
+
+// scriptName returns a script's file name without its extension.
+func scriptName(env *testscript.Env) string {
+	return strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
 }
 
 // subject returns the first word of a script's name.
@@ -175,8 +167,7 @@ func subject(path string) string {
 
 // ownImage makes an image that only this script uses, until the script ends. Projects share what they prepare on an
 // image: a script that cleans up would remove it from concurrent scripts.
-func ownImage(env *testscript.Env) (string, error) {
-	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+func ownImage(env *testscript.Env, name string) (string, error) {
 	image := "fevalgraph-test/of-" + strings.ReplaceAll(name, "_", "-") + ":latest"
 	if err := dockerimage.Make(image, "FROM fevalgraph-test/python:latest\nLABEL script="+name+"\n"); err != nil {
 		return "", err
@@ -190,13 +181,11 @@ func ownImage(env *testscript.Env) (string, error) {
 }
 
 // condition evaluates [private-network] and [full-isolation] (this machine allows them), [gpu] (it has a GPU for
-// containers), [long] (long tests are enabled), and [quick] (neither these nor real programs are).
+// containers), and [long] (long tests are enabled).
 func condition(name string) (bool, error) {
 	switch name {
 	case "long":
 		return longtest.Asked(), nil
-	case "quick":
-		return quick(), nil
 	case "private-network":
 		return local.PrivateNetwork() == nil, nil
 	case "full-isolation":

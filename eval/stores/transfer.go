@@ -7,8 +7,19 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
+
+// Insist makes the remote caches wait until their servers answer, for calls that only send or fetch. It reports when a
+// request is repeated.
+func (s *Stores) Insist() {
+	for _, one := range s.remotes {
+		one.Insist(func(err error) {
+			s.options.Note(options.RemoteTrouble{Name: one.name, Err: fmt.Errorf("%w; trying again for up to 5 minutes (Ctrl-C ends it)", err)})
+		})
+	}
+}
 
 // Push sends the records of keys to the writable remote caches. It returns how many were sent, and how many
 // were not.
