@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 func pairs(differences []float64) (problems []Problem) {
@@ -69,7 +71,8 @@ func TestClusterIntervalBounds(t *testing.T) {
 // Of clusters with unequal sizes and a common part, intervals contain the truth, and p gives few false alarms; without
 // clusters most are wrong.
 func TestClusterCoverage(t *testing.T) {
-	const rounds, count = 1000, 20
+	const count = 20
+	rounds := longtest.Size(200, 1000)
 	random := rand.New(rand.NewPCG(7, 7))
 	hit, alarm, naive := 0, 0, 0
 	for range rounds {
@@ -92,10 +95,10 @@ func TestClusterCoverage(t *testing.T) {
 			naive++
 		}
 	}
-	if hit < 910 || hit > 980 || alarm > 70 {
+	if hit < rounds*91/100 || hit > rounds*98/100 || alarm > rounds*7/100 {
 		t.Errorf("of %d intervals %d contain the truth, and %d p are false alarms", rounds, hit, alarm)
 	}
-	if naive > 700 {
+	if naive > rounds*7/10 {
 		t.Errorf("without clusters %d of %d intervals contain the truth: the test shows nothing", naive, rounds)
 	}
 }
