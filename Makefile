@@ -295,11 +295,11 @@ soak-store:
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_HAMMER=$(HAMMER) FEVALGRAPH_TEST_BLOBS=$(BLOBS) $(GO) test -count=1 -timeout 0 -v -run '^(TestProcessesShareStore|TestManyBlobs)$$' ./cache
 	TMPDIR=$${TMPDIR:-/tmp} FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_FLIPS=$(FLIPS) $(GO) test -count=1 -timeout 0 -v -run '^TestBitFlips$$' ./cmd/fevalgraph
 
-# Fuzzes all decoders, or those whose "./package FuzzName" matches ONLY.
+# Fuzzes all decoders, or those whose "./package FuzzName" matches MATCH.
 fuzz: TIME ?= 10m
-fuzz: ONLY ?=
+fuzz: MATCH ?=
 fuzz:
-	scripts/fuzz $(TIME) '$(ONLY)'
+	scripts/fuzz $(TIME) '$(MATCH)'
 
 # For running docker tests of a package by hand.
 docker-up: $(UV)

@@ -33,7 +33,7 @@ time.sleep(1)
 // a moment or until they end, the processes, or the memory. The former pass, and the latter get a verdict.
 func TestCrowded(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skip("needs Python and go-judge; make attack has them")
+		t.Skip("needs Python and go-judge; make attacks has them")
 	}
 	t.Parallel()
 	t.Run("disk", func(t *testing.T) {
@@ -117,6 +117,7 @@ func (p crowding) judge(t *testing.T, place string, before []string) {
 	t.Helper()
 	const rights = 4
 	c := copyCheckout(t, filepath.Join("testdata", "attacks"), place)
+	patientLimits.set(t, c.dir)
 	names := map[string][]string{"add": {}, "confined": {}, "grade": {}, "imported": {}, "judge": {}, "tested": {}, "verify": {}}
 	for name, program := range p {
 		file, text, _ := strings.Cut(program, ":")

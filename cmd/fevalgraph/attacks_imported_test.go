@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"testing"
@@ -29,9 +28,8 @@ var raisedInProcess = map[string][]string{
 // nothing, and in another. TestAttacks has the latter in containers.
 func TestImportedAttacks(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skip("needs Python; make attack has it")
+		t.Skip("needs Python; make attacks has it")
 	}
-	t.Parallel() // it waits for limits more than it works
 	for problem := range raisedInProcess {
 		t.Run(problem+"/direct", func(t *testing.T) {
 			for _, cell := range importedAttacks(t, problem, "direct") {
@@ -57,21 +55,11 @@ func TestImportedAttacks(t *testing.T) {
 // importedAttacks judges the attacks of a problem with a value of its attribute import.
 func importedAttacks(t *testing.T, problem, setting string) []report.Cell {
 	t.Helper()
-	c := attackProject(t)
-	c.env = append(c.env, "FEVALGRAPH_VAR_import="+setting)
-	cells := "problem=" + problem + ",backend=local.host"
-	cmd := c.command("run", "-q", "-j", "4", cells)
-	_ = cmd.Run() // results contain the errors
-	listing := c.command("results", "--format", "json", cells)
-	_ = listing.Run()
-	var results report.Results
-	if err := json.Unmarshal([]byte(output(listing)), &results); err != nil {
-		t.Fatalf("%v\n%s", err, output(cmd))
+	cells := judgeAttacks(t, func(of, _ string) (judged, contained bool) { return of == problem, false }, []string{"FEVALGRAPH_VAR_import=" + setting})
+	if len(cells) <= len(raisedInProcess[problem]) {
+		t.Fatalf("%d cells", len(cells))
 	}
-	if len(results.Cells) <= len(raisedInProcess[problem]) {
-		t.Fatalf("%d cells\n%s", len(results.Cells), output(cmd))
-	}
-	return results.Cells
+	return cells
 }
 
 // checkImport checks where a submission ran according to results, if it ran.

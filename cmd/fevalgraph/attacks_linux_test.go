@@ -12,7 +12,7 @@ import (
 
 // withCanaries gives a command a controlling terminal, and the machine an abstract socket and a
 // key, which attacks look for. The result checks that the terminal was neither written to nor
-// typed into.
+// typed into, and ends them.
 func withCanaries(t *testing.T, cmd *exec.Cmd) (untouched func()) {
 	t.Helper()
 	master, slave, err := pty.Open()
@@ -32,16 +32,16 @@ func withCanaries(t *testing.T, cmd *exec.Cmd) (untouched func()) {
 		}
 		keys = append(keys, key)
 	}
-	t.Cleanup(func() {
-		for _, key := range keys {
-			_, _ = unix.KeyctlInt(unix.KEYCTL_INVALIDATE, key, 0, 0, 0)
-		}
-		l.Close()
-		slave.Close()
-		master.Close()
-	})
 	return func() {
 		t.Helper()
+		defer func() {
+			for _, key := range keys {
+				_, _ = unix.KeyctlInt(unix.KEYCTL_INVALIDATE, key, 0, 0, 0)
+			}
+			l.Close()
+			slave.Close()
+			master.Close()
+		}()
 		for what, fd := range map[string]uintptr{"output": master.Fd(), "input": slave.Fd()} {
 			ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 			if n, err := unix.Poll(ready, 0); err != nil || n > 0 && ready[0].Revents&unix.POLLIN != 0 {

@@ -10,12 +10,14 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"text/tabwriter"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -32,6 +34,62 @@ var attackTracks = []struct {
 	{"tested", "tested", []string{"local.host", "docker.box"}},
 	{"judge", "judge", []string{"gojudge.judge"}},
 	{"verify", "verifier", []string{"local.host", "docker.box"}},
+}
+
+// sampledAttacks are the attacks of make test, by problem: one for each mechanism. Those with an asterisk touch the edge of
+// a container, and are judged there as well. Long tests have all, everywhere.
+var sampledAttacks = map[string]string{
+	"add": `*forged_report forged_report_late regroups_tests opens_pytests_memory finds_the_key swaps_plugin module_before_tests
+		report_as_pipe report_as_link *kills_everything interrupts_pytest rewrites_tests rewrites_late_data replaces_workspace
+		own_conftest own_modules *set_up_cache set_up_pytest *set_up_daemon *leaves_a_process leaves_locked_files
+		*writes_everywhere *reads_environments *reads_the_project *talks_to_neighbours sleeps link_out fifo odd_output`,
+	"grade": `*writes_score score_as_link *kills_grader *rewrites_script_for_a_moment rewrites_late_module replaces_late_directory
+		shadows_late_module *types_into_terminal *reaches_sockets *reaches_host *reads_keyrings *traces_grader *opens_memory *marks_one`,
+	"confined": "*reads_want reads_through_another claims_unusable",
+	"imported": "exits patches_all equals_all *reads_memory writes_descriptor outlives sends_anything hangs",
+	"tested":   "patches_reports empties_tests *forges_seal",
+	"judge":    "quotes_ratio allocates calls_the_kernel includes_files crashes_checker includes_endless_device writes_output",
+	"verify":   "writes_reward_that_wins reward_as_link *kills_script *rewards_late *puts_programs_in_place *many_files spoils_reward",
+}
+
+// waitingAttacks are those that only a limit ends, by problem. They have a short one; all others, and the right
+// solution, have limits that no machine is too busy for.
+var waitingAttacks = map[string]string{
+	"add": "prints_much sleeps stops_pytest", "grade": "prints_much score_as_pipe sleeps stops_grader",
+	"confined": "prints_much score_as_pipe sleeps stops_grader", "imported": "hangs stops", "tested": "hangs stops",
+	"judge": "", "verify": "prints_much reward_as_pipe sleeps",
+}
+
+// attackLimits are the limits of a project of attacks, in seconds.
+type attackLimits struct{ program, session int }
+
+var (
+	patientLimits = attackLimits{program: 300, session: 900}
+	shortLimits   = attackLimits{program: 10, session: 30}
+)
+
+// attackSelection selects attacks of a problem: whether it is judged, and whether in a container.
+type attackSelection func(problem, solution string) (judged, contained bool)
+
+// selectedAttacks selects a sample of attacks, or all, with the right and the wrong solution.
+func selectedAttacks(problem, solution string) (judged, contained bool) {
+	if solution == "right" || solution == "wrong" || longtest.Asked() {
+		return true, true
+	}
+	sample := strings.Fields(sampledAttacks[problem])
+	contained = slices.Contains(sample, "*"+solution)
+	return contained || slices.Contains(sample, solution), contained
+}
+
+// set replaces the limits in the files of a project.
+func (l attackLimits) set(t *testing.T, dir string) {
+	t.Helper()
+	seconds := strings.NewReplacer("@PROGRAM@", strconv.Itoa(l.program), "@SESSION@", strconv.Itoa(l.session))
+	for name, text := range snapshot(t, dir) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(seconds.Replace(text)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // openAttacks are the attacks that a backend does not hold, as SECURITY.md documents, by problem, solution and backend
@@ -122,30 +180,20 @@ const callersSecret = "canary-of-the-caller"
 // solution, be blamed on the machine, affect other cells, or leave anything behind. With -v it prints a table.
 func TestAttacks(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skip("needs Python, uv, a Docker daemon and go-judge; make attack has them")
-	}
-	t.Parallel() // it waits for limits more than it works
-	c := attackProject(t)
-	before := snapshot(t, c.dir)
-	cmd := c.command("run", "-q", "-j", "8") // most of the long ones sleep
-	untouched := withCanaries(t, cmd)
-	_ = cmd.Run() // results contain the errors
-	untouched()
-	var results report.Results
-	if err := json.Unmarshal([]byte(c.lastKnown()), &results); err != nil {
-		t.Fatalf("%v\n%s", err, output(cmd))
+		t.Skip("needs Python, uv, a Docker daemon and go-judge; make attacks has them")
 	}
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ATTACK\tTRACK\tBACKEND\tOUTCOME\tCLASS")
+	cells := judgeAttacks(t, selectedAttacks, nil)
 	worst := map[string]int{} // tests passed by the solution that is simply wrong
-	for _, cell := range results.Cells {
+	for _, cell := range cells {
 		if cell.Solution == "wrong" {
 			worst[cell.Problem+cell.Backend] = merit(cell)
 		}
 	}
 	count, summary := 0, attackSummary{}
-	for _, cell := range results.Cells {
+	for _, cell := range cells {
 		outcome := attackOutcome(cell, worst[cell.Problem+cell.Backend])
 		if cell.Solution != "right" && cell.Solution != "wrong" {
 			count++
@@ -158,7 +206,36 @@ func TestAttacks(t *testing.T) {
 	}
 	w.Flush()
 	t.Logf("%d attacks\n%s\n%s", count, table.String(), summary)
-	c.afterAttacks(before)
+}
+
+// judgeAttacks returns the cells of the selected attacks, and checks that these left nothing behind.
+func judgeAttacks(t *testing.T, selected attackSelection, env []string) (cells []report.Cell) {
+	t.Helper()
+	for _, part := range []struct {
+		waiting bool
+		limits  attackLimits
+		jobs    string
+	}{{false, patientLimits, "4"}, {true, shortLimits, "8"}} {
+		c := attackProject(t, func(problem, solution string) (judged, contained bool) {
+			if part.waiting != slices.Contains(strings.Fields(waitingAttacks[problem]), solution) {
+				return false, false
+			}
+			return selected(problem, solution)
+		}, part.limits)
+		c.env = append(c.env, env...)
+		before := snapshot(t, c.dir)
+		cmd := c.command("run", "-q", "-j", part.jobs)
+		untouched := withCanaries(t, cmd)
+		_ = cmd.Run() // results contain the errors
+		untouched()
+		var results report.Results
+		if err := json.Unmarshal([]byte(c.lastKnown()), &results); err != nil {
+			t.Fatalf("%v\n%s", err, output(cmd))
+		}
+		cells = append(cells, results.Cells...)
+		c.afterAttacks(before)
+	}
+	return cells
 }
 
 // lastKnown returns the last results of every cell.
@@ -228,14 +305,15 @@ func isOpenAttack(cell report.Cell, outcome string) bool {
 	return false
 }
 
-// attackProject makes the project, with a suite for each track.
-func attackProject(t *testing.T) *checkout {
+// attackProject makes a project of the selected attacks, with suites for each track.
+func attackProject(t *testing.T, selected attackSelection, limits attackLimits) *checkout {
 	t.Helper()
 	place, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := copyCheckout(t, filepath.Join("testdata", "attacks"), place)
+	limits.set(t, c.dir)
 	names := map[string][]string{}
 	for _, track := range attackTracks {
 		for _, f := range attackFiles(t, track.problem) {
@@ -252,13 +330,19 @@ func attackProject(t *testing.T) *checkout {
 			}
 		}
 		names[track.problem] = append(names[track.problem], layRefusedAttacks(t, track.problem, filepath.Join(c.dir, "solutions", track.problem))...)
-		backends := ""
+		names[track.problem] = slices.DeleteFunc(names[track.problem], func(name string) bool { judged, _ := selected(track.problem, name); return !judged })
 		for _, b := range track.backends {
-			if b != "docker.box" || os.Getenv(dockerVariable) != "" {
-				backends += "backend." + b + ", "
+			var cells []string
+			for _, name := range names[track.problem] {
+				if _, contained := selected(track.problem, name); b != "docker.box" || contained && os.Getenv(dockerVariable) != "" {
+					cells = append(cells, fmt.Sprintf("solution.%s[%q]", track.problem, name))
+				}
+			}
+			if len(cells) > 0 {
+				label, _, _ := strings.Cut(b, ".")
+				c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite %q {\n  matrix {\n    solution = [%s]\n    backend  = [backend.%s]\n  }\n}\n", track.label+"_"+label, strings.Join(cells, ", "), b))
 			}
 		}
-		c.append("fevalgraph.hcl", fmt.Sprintf("\nsuite %q {\n  matrix {\n    solution = [solution.%s]\n    backend  = [%s]\n  }\n}\n", track.label, track.problem, strings.TrimSuffix(backends, ", ")))
 	}
 	listed, err := json.Marshal(names)
 	if err != nil {

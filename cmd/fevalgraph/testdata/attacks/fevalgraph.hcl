@@ -1,5 +1,5 @@
 # A problem for each way of judging, a right and a wrong solution of each, and solutions
-# that try to be judged as something else than wrong.
+# that try to be judged as something else than wrong. The test replaces @PROGRAM@ and @SESSION@ by limits in seconds.
 
 variable "image" {
   type    = string
@@ -23,7 +23,7 @@ variable "solutions" {
 
 locals {
   # What installs a submission's packages, and so runs code of theirs.
-  setup = "if [ -f setup.sh ]; then timeout 20 sh setup.sh; fi"
+  setup = "if [ -f setup.sh ]; then timeout @PROGRAM@ sh setup.sh; fi"
 }
 
 backend "local" "host" {
@@ -42,8 +42,8 @@ backend "gojudge" "judge" {}
 # Tests start the submission as a program. One of them reads what it wants after that.
 problem "add" {
   entry               = "python3 main.py"
-  timeout             = "20s"
-  session_timeout     = "40s"
+  timeout             = "@PROGRAM@s"
+  session_timeout     = "@SESSION@s"
   max_submission_size = "16MiB"
   pytest { root = "problems/add/tests" }
   checkpoint "one" { before = "python3 -c 'import json'" }
@@ -57,7 +57,7 @@ problem "grade" {
     root     = "problems/grade"
     solution = "answer/main.py"
     argv     = ["bash", "grade.sh"]
-    timeout  = "40s"
+    timeout  = "@SESSION@s"
     score {
       from    = "file"
       file    = "score.json"
@@ -76,7 +76,7 @@ problem "confined" {
     import   = "separate"
     programs = "confined"
     argv     = ["bash", "grade.sh"]
-    timeout  = "40s"
+    timeout  = "@SESSION@s"
     score {
       from    = "file"
       file    = "score.json"
@@ -94,7 +94,7 @@ problem "imported" {
     solution = "answer/main.py"
     import   = var.import
     argv     = ["python3", "grade.py"]
-    timeout  = "20s"
+    timeout  = "@SESSION@s"
   }
   pass { when = self.score >= 1 }
 }
@@ -102,8 +102,8 @@ problem "imported" {
 # The tests import the submission.
 problem "tested" {
   entry               = "python3 main.py"
-  timeout             = "10s"
-  session_timeout     = "40s"
+  timeout             = "@PROGRAM@s"
+  session_timeout     = "@SESSION@s"
   max_submission_size = "16MiB"
   pytest {
     root   = "problems/tested/tests"
@@ -133,7 +133,7 @@ problem "verify" {
   verifier {
     tests    = "problems/verify"
     solution = "/app/main.py"
-    timeout  = "40s"
+    timeout  = "@SESSION@s"
     broken_if {
       file    = "trouble.txt"
       pattern = "network"

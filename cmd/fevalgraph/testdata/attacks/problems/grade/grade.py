@@ -2,7 +2,7 @@ import subprocess
 import sys
 
 try:
-    done = subprocess.run([sys.executable, "answer/main.py", "40", "2"], capture_output=True, text=True, timeout=15)
+    done = subprocess.run([sys.executable, "answer/main.py", "40", "2"], capture_output=True, text=True, timeout=@PROGRAM@)
     said = done.stdout.strip()
 except subprocess.TimeoutExpired:
     said = ""

@@ -9,7 +9,7 @@ CASES = pathlib.Path(__file__).parent / "cases"
 
 
 def ask(entrypoint, *numbers):
-    done = subprocess.run([*shlex.split(entrypoint), *numbers], capture_output=True, text=True, timeout=15)
+    done = subprocess.run([*shlex.split(entrypoint), *numbers], capture_output=True, text=True, timeout=@PROGRAM@)
     return done.stdout.strip()
 
 

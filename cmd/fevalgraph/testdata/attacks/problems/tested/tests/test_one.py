@@ -19,7 +19,7 @@ def test_cases(main, case):
 
 
 def test_started(main):
-    subprocess.run([sys.executable, "main.py"], capture_output=True, timeout=5)
+    subprocess.run([sys.executable, "main.py"], capture_output=True, timeout=@PROGRAM@)
     assert main.add(20, 3) == 23
 
 
