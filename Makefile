@@ -218,11 +218,11 @@ attacks: build $(UV) $(GOJUDGE)
 
 # Consoles of docs/, and reports in a browser.
 pages: build $(UV) $(GOJUDGE) $(ESBUILD) browser
-	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) pages $(TEST_FLAGS) -- ./docs ./report/page
+	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) pages $(TEST_FLAGS) -count=1 -- ./docs ./report/page
 
-# The language server in Neovim, and the VS Code extension.
+# The language server in Neovim, and the VS Code extension. Go's test cache does not see what other programs read.
 editors: build $(GOJUDGE) $(ESBUILD) browser neovim
-	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) editors $(TEST_FLAGS) -- -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
+	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) editors $(TEST_FLAGS) -count=1 -- -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
 
 bazelremote: build $(GOJUDGE) $(BAZELREMOTE)
 	$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO_TEST) bazelremote $(TEST_FLAGS) -- -run '^TestBazelRemote$$' ./cmd/fevalgraph

@@ -11,7 +11,7 @@ import (
 // TestVersionArgs compares VersionArgs with the module platform, whose text is in the keys of pytest tasks.
 func TestVersionArgs(t *testing.T) {
 	if os.Getenv("FEVALGRAPH_TEST_REAL") == "" {
-		t.Skip("needs Python: set FEVALGRAPH_TEST_REAL=1, or use `make real`")
+		t.Skip("needs Python: set FEVALGRAPH_TEST_REAL=1, or use `make test-all`")
 	}
 	output := func(args ...string) string {
 		out, err := exec.Command("python3", args...).Output()

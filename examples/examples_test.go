@@ -444,7 +444,7 @@ func lastEvent(t *testing.T, stream string) event.RunEnd {
 func project(t *testing.T, name string, beside ...string) string {
 	t.Helper()
 	if os.Getenv(realVariable) == "" {
-		t.Skipf("needs uv: set %s=1, or use `make real`", realVariable)
+		t.Skipf("needs uv: set %s=1, or use `make test-all`", realVariable)
 	}
 	dir := t.TempDir()
 	for _, file := range os.Environ() {

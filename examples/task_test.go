@@ -48,7 +48,7 @@ func TestSCBenchQualityCompiles(t *testing.T) {
 func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("needs python3: use `make real`")
+		t.Skip("needs python3: use `make test-all`")
 	}
 	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true", "quality_limit=5"}}})
 	if len(found) > 0 {

@@ -22,7 +22,7 @@ json.dump([fnmatch.fnmatchcase(name, pattern) for pattern, name in json.load(sys
 // of few characters, so that many match.
 func TestAgainstPython(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skipf("needs Python: set %s=1, or use `make real`", realVariable)
+		t.Skipf("needs Python: set %s=1, or use `make test-all`", realVariable)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(of string, most int) string {

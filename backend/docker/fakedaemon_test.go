@@ -36,6 +36,7 @@ type fakeDaemon struct {
 	// otherwise handles requests that on and usual do not; nil means an empty response.
 	otherwise func(call string) http.HandlerFunc
 	container *fakeContainer // the last one
+	dead      bool           // requests on open connections are cut off
 }
 
 // fakeContainer is a container of a fakeDaemon: its streams, and whether it has ended. Tests that start several call
@@ -82,6 +83,9 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 // stop simulates a daemon that dies: it closes connections before the end.
 func (f *fakeDaemon) stop() {
 	f.server.Listener.Close() // first, so that no client connects again
+	f.mu.Lock()
+	f.dead = true
+	f.mu.Unlock()
 	f.last().end()
 	f.server.CloseClientConnections()
 	f.server.Close()
@@ -106,11 +110,14 @@ func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call := r.Method + " " + path
 	f.mu.Lock()
 	f.calls = append(f.calls, call)
-	handler := f.on[call]
+	handler, dead := f.on[call], f.dead
 	if call == "POST /containers/create" {
 		f.container = newFakeContainer()
 	}
 	f.mu.Unlock()
+	if dead {
+		panic(http.ErrAbortHandler)
+	}
 	if handler == nil {
 		handler = f.usual(call)
 	}
@@ -174,6 +181,12 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 			w.(http.Flusher).Flush()
 			select {
 			case <-f.last().ended:
+				f.mu.Lock()
+				dead := f.dead
+				f.mu.Unlock()
+				if dead {
+					panic(http.ErrAbortHandler)
+				}
 				fmt.Fprint(w, `{"StatusCode":0}`)
 			case <-r.Context().Done():
 			}

@@ -25,8 +25,21 @@ type runner struct {
 	*worker.Stream
 	box   *box
 	conn  types.HijackedResponse
-	words *excerpt
+	out   *io.PipeReader // its standard output, which Stream reads
+	words *excerpt       // its standard error, complete when read is closed
+	read  chan struct{}
 	grace time.Duration
+}
+
+// lastWords returns what an ended container wrote to its standard error: a failed write to the stream can be noticed
+// before that has been read.
+func (r *runner) lastWords() string {
+	go func() { _, _ = io.Copy(io.Discard, r.out) }()
+	select {
+	case <-r.read:
+	case <-time.After(r.box.d.wait.call):
+	}
+	return r.words.String()
 }
 
 // start starts the container and, if spec is set, opens the session in it. After an error, the box has no
@@ -42,16 +55,17 @@ func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, g
 		conn.Close()
 		return b.d.startError(err)
 	}
-	r := &runner{box: b, conn: conn, words: &excerpt{}, grace: grace}
-	said, w := io.Pipe()
+	out, w := io.Pipe()
+	r := &runner{box: b, conn: conn, out: out, words: &excerpt{}, read: make(chan struct{}), grace: grace}
 	go func() {
+		defer close(r.read)
 		_, err := stdcopy.StdCopy(w, r.words, conn.Reader)
 		w.CloseWithError(err)
 	}()
 	b.runner = r
 	launch := time.AfterFunc(b.d.wait.call, func() { r.abort(ctx) })
 	defer launch.Stop()
-	if r.Stream, err = worker.OpenStream(ctx, said, conn.Conn, store, spec); err != nil {
+	if r.Stream, err = worker.OpenStream(ctx, out, conn.Conn, store, spec); err != nil {
 		err = r.blame(ctx, err)
 		return errors.Join(err, b.end(ctx))
 	}
@@ -121,7 +135,9 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 	}
 	r.box.stateUnknown = true // until its end is known
 	state, stateErr := r.state(ctx)
+	words := ""
 	if stateErr == nil {
+		words = r.lastWords()
 		r.conn.Close()
 		r.box.runner = nil
 	}
@@ -139,9 +155,9 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 		r.box.stateUnknown, ended.OOM = false, true
 		return ended, nil
 	case begun:
-		return backend.Exit{}, fmt.Errorf("the container was ended from outside (status %d)%s", state.ExitCode, r.words)
+		return backend.Exit{}, fmt.Errorf("the container was ended from outside (status %d)%s", state.ExitCode, words)
 	}
-	return backend.Exit{}, fmt.Errorf("the container ended with status %d before the command started%s", state.ExitCode, r.words)
+	return backend.Exit{}, fmt.Errorf("the container ended with status %d before the command started%s", state.ExitCode, words)
 }
 
 // endedSlack is the delay after which the daemon ends a command that its runner has not ended.
@@ -160,7 +176,7 @@ func (r *runner) blame(ctx context.Context, err error) error {
 	if stateErr != nil {
 		return stateErr
 	}
-	return fmt.Errorf("the container ended with status %d: %w%s", state.ExitCode, err, r.words)
+	return fmt.Errorf("the container ended with status %d: %w%s", state.ExitCode, err, r.lastWords())
 }
 
 // state waits for the end of the container, and returns its final state.

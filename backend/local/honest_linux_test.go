@@ -33,7 +33,7 @@ var shared = []struct{ name, script, want string }{
 
 func TestHonestPrograms(t *testing.T) {
 	if os.Getenv("FEVALGRAPH_TEST_REAL") == "" {
-		t.Skip("needs Python and gcc; make real has them")
+		t.Skip("needs Python and gcc; make test-all has them")
 	}
 	for _, level := range []isolation.Level{isolation.Full, isolation.Partial} {
 		t.Run(string(level), func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 // the commands that lenses offer.
 func TestVSCode(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skipf("needs node and npm: set %s=1, or use `make real`", realVariable)
+		t.Skipf("needs node and npm: set %s=1, or use `make test-all`", realVariable)
 	}
 	out := filepath.Join(t.TempDir(), "fevalgraph.vsix")
 	if err := os.WriteFile(out, nil, 0o644); err != nil {

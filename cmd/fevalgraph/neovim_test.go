@@ -19,7 +19,7 @@ import (
 // drives it.
 func TestNeovim(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skipf("needs Neovim: set %s=1, or use `make real`", realVariable)
+		t.Skipf("needs Neovim: set %s=1, or use `make test-all`", realVariable)
 	}
 	for _, use := range []neovimUse{
 		{example: "quickstart", reference: "problem.tally", declared: `problem "tally" {`, says: "`problem \"tally\"` at `fevalgraph.hcl`:6"},

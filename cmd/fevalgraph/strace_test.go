@@ -27,7 +27,7 @@ func withStrace(t *testing.T, cmd *exec.Cmd) (file string) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		t.Fatalf("needs strace; make real installs it: %v", err)
+		t.Fatalf("needs strace; make test-all installs it: %v", err)
 	}
 	file = filepath.Join(t.TempDir(), "trace")
 	cmd.Args = append([]string{strace, "-f", "-qq", "-y", "-s", "4096", "-o", file, "-e", "trace=" + tracedCalls, "--", cmd.Path}, cmd.Args[1:]...)
@@ -89,7 +89,7 @@ func outside(paths []string, dirs ...string) []string {
 // Traces contain what the tests look for.
 func TestSystemCalls(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
-		t.Skip("needs strace; make real has it")
+		t.Skip("needs strace; make test-all has it")
 	}
 	cmd := exec.Command("/bin/sh", "-c", "/usr/bin/env true; cd sub && echo >made && mv made moved; exec /usr/bin/env bash -c ': </dev/tcp/127.0.0.1/1' 2>/dev/null")
 	cmd.Dir = t.TempDir()

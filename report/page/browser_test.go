@@ -32,11 +32,11 @@ func node(t *testing.T, args ...string) string {
 func esbuild(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(realVariable) == "" {
-		t.Skipf("needs node, a browser and a bundler: set %s=1, or use `make real`", realVariable)
+		t.Skipf("needs node, a browser and a bundler: set %s=1, or use `make test-all`", realVariable)
 	}
 	path := os.Getenv("FEVALGRAPH_TEST_ESBUILD")
 	if path == "" {
-		t.Fatal("FEVALGRAPH_TEST_ESBUILD is not set; use `make real`")
+		t.Fatal("FEVALGRAPH_TEST_ESBUILD is not set; use `make test-all`")
 	}
 	return path
 }

@@ -25,7 +25,7 @@ const realVariable = "FEVALGRAPH_TEST_REAL"
 func python(t *testing.T, argv []string, env ...string) {
 	t.Helper()
 	if os.Getenv(realVariable) == "" {
-		t.Skipf("needs Python: set %s=1, or use `make real`", realVariable)
+		t.Skipf("needs Python: set %s=1, or use `make test-all`", realVariable)
 	}
 	cmd := exec.Command("python3", append([]string{"-B"}, argv...)...)
 	// Sessions ignore the caller's Python settings, such as PYTHONUNBUFFERED.

@@ -1,5 +1,5 @@
-// Package longtest marks tests that take seconds of processor time, so that `go test ./...` stays short. make
-// unit and make race run all of them.
+// Package longtest marks tests that take seconds of processor time, so that `go test ./...` and `make test` stay
+// short. `make test-all` runs all of them.
 package longtest
 
 import (
@@ -26,6 +26,6 @@ func Size(few, many int) int {
 func Skip(t testing.TB) {
 	t.Helper()
 	if !Asked() {
-		t.Skipf("takes long; `make unit` runs it, or %s=1", variable)
+		t.Skipf("takes long; `make test-all` runs it, or %s=1", variable)
 	}
 }
