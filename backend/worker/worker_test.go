@@ -92,9 +92,8 @@ func TestFromAfar(t *testing.T) {
 		}
 		if longtest.Asked() {
 			backendtest.TestBackend(t, open)
-		} else { // package local tests how programs end
+		} else { // the runner is that of package local, whose tests have the rest
 			backendtest.TestFiles(t, open)
-			backendtest.TestPrograms(t, open)
 		}
 	})
 	t.Run("sandbox", func(t *testing.T) {
