@@ -43,8 +43,8 @@ type LogAttempt struct {
 	Repeat  int    // from 1 on; continues across files of one contender
 	// Values are shares, or other scores, by metric. It omits metrics without a finite number.
 	Values map[string]float64
-	// Class is verdict.Judged if Values counts. Otherwise the attempt has no verdict (NotJudged), or was
-	// lost by the submission's fault.
+	// Class applies to metrics without a value: verdict.Judged and NotJudged mean that no verdict exists, an error or
+	// a timeout that the submission lost the attempt.
 	Class   verdict.Class
 	Message string // why the verdict is missing
 }

@@ -41,6 +41,12 @@ var (
 // metricNames are columns by which a file is recognized. With --as any other column of numbers is a metric, too.
 var metricNames = []string{"score", "passed", "resolved", "correct", "solved", "reward", "accuracy"}
 
+// In columns of verdictNames, errorWords are attempts that did not pass.
+var (
+	verdictNames = []string{"passed", "resolved", "correct", "solved"}
+	errorWords   = []string{"error", "errored", "timeout", "timed out", "crash", "crashed"}
+)
+
 func holds(head []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
 	names, err := csv.NewReader(bytes.NewReader(line)).Read()
@@ -73,6 +79,7 @@ type reader struct {
 	known                             map[string]bool // attempts that name their number
 	texts                             []int           // values that are no numbers, by column
 	numbers                           []int           // values that are numbers, by column
+	errors                            int             // rows with an error and without a number
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
@@ -154,7 +161,11 @@ func (r *reader) row(row []string) error {
 		if i == r.problem || i == r.contender || i == r.repeat || i == r.error || strings.TrimSpace(field) == "" {
 			continue
 		}
-		if v, ok := number(field); ok {
+		v, ok := number(field)
+		if !ok && slices.Contains(errorWords, strings.ToLower(strings.TrimSpace(field))) && slices.Contains(verdictNames, strings.ToLower(r.header[i])) {
+			v, ok = 0, true
+		}
+		if ok {
 			a.Values[r.header[i]] = v
 			r.numbers[i]++
 		} else {
@@ -162,9 +173,9 @@ func (r *reader) row(row []string) error {
 		}
 	}
 	if r.error >= 0 && strings.TrimSpace(row[r.error]) != "" {
-		a.Message = text.Line(row[r.error], 200)
+		a.Message, a.Class = text.Line(row[r.error], 200), verdict.NoScore
 		if len(a.Values) == 0 {
-			a.Class = verdict.NotJudged
+			r.errors++
 		}
 	}
 	l.Attempts = append(l.Attempts, a)
@@ -226,6 +237,9 @@ func (r *reader) finish() ([]*plan.Log, error) {
 	}
 	if len(metrics) == 0 {
 		return nil, errors.New("no column has numbers")
+	}
+	if r.errors > 0 {
+		notes = append(notes, text.Count(r.errors, "row")+" with an error and without a number, counted as failed")
 	}
 	slices.SortStableFunc(metrics, func(a, b string) int { return rank(a) - rank(b) })
 	for _, l := range r.logs {

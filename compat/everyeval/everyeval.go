@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -64,7 +65,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 	}
 	for _, log := range l.logs {
 		if n := l.errors[log]; n > 0 {
-			log.Notes = append(log.Notes, text.Count(n, "attempt")+" ended by an error: they have no verdict here, although their records have a score")
+			log.Notes = append(log.Notes, text.Count(n, "attempt")+" with an error, whose recorded scores count")
 		}
 		if n := l.none[log]; n > 0 {
 			log.Notes = append(log.Notes, text.Count(n, "score")+" that is not a number, which have no verdict")
@@ -152,8 +153,8 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 		log.Attempts = append(log.Attempts, plan.LogAttempt{Problem: problem, Cluster: c.evaluation, Repeat: c.epoch, Class: verdict.Judged, Values: map[string]float64{}})
 	}
 	a := &log.Attempts[at]
-	if c.failure != nil && a.Class == verdict.Judged {
-		a.Class, a.Message, a.Values = verdict.NotJudged, text.Line(text.FirstLine(*c.failure), 200), nil
+	if c.failure != nil && strings.TrimSpace(*c.failure) != "" && a.Message == "" {
+		a.Message = text.Line(text.FirstLine(strings.TrimSpace(*c.failure)), 200)
 		l.errors[log]++
 	}
 	var score float64
@@ -185,7 +186,7 @@ func (l *reader) value(r *jsonfile.Reader, log *plan.Log, a *plan.LogAttempt, me
 			return r.Fail("more than %d metrics", mostMetrics)
 		}
 	}
-	if a != nil && a.Class == verdict.Judged {
+	if a != nil {
 		a.Values[metric] = value
 	}
 	return nil

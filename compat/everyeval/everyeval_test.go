@@ -60,6 +60,7 @@ func TestRecords(t *testing.T) {
 		line("b", "1", `, "evaluation": {"score": 1, "is_correct": false}, "metadata": null`),
 		line("b", "1", `, "evaluation": {"score": NaN, "is_correct": false}`),
 		line("a", "2", `, "evaluation_result_id": "m", "evaluation": {"score": 0, "is_correct": false}, "error": "gone\nmore"`),
+		line("a", "3", `, "evaluation_result_id": "m", "evaluation": {"score": 1, "is_correct": true}, "error": ""`),
 	}, "\n")))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func TestRecords(t *testing.T) {
 	for _, l := range logs {
 		got += fmt.Sprintf("%s %v %v %v %q\n", l.Name, l.Labels, l.Metrics, l.Attempts, l.Notes)
 	}
-	const want = `a map[model:a] [m m.is_correct n n.is_correct] [{e/1 e 2 map[m:0.5 m.is_correct:1 n:7 n.is_correct:1] judged } {e/2 e 1 map[] broken gone}] ["1 attempt ended by an error: they have no verdict here, although their records have a score"]
+	const want = `a map[model:a] [m m.is_correct n n.is_correct] [{e/1 e 2 map[m:0.5 m.is_correct:1 n:7 n.is_correct:1] judged } {e/2 e 1 map[m:0 m.is_correct:0] judged gone} {e/3 e 1 map[m:1 m.is_correct:1] judged }] ["1 attempt with an error, whose recorded scores count"]
 b map[model:b] [score is_correct] [{e/1 e 1 map[is_correct:0 score:1] judged } {e/1 e 2 map[] judged }] ["1 score that is not a number, which have no verdict"]
 `
 	if got != want {

@@ -54,8 +54,11 @@ func readLog(file *os.File) ([]*plan.Log, error) {
 		a.Message = text.Line(all[0].why(), maxWhy)
 	}
 	if !t.valid() {
-		a.Class, a.Values = verdict.NotJudged, nil
-		l.Notes = []string{"an attempt without a valid reward, which has no verdict: Harbor counts 0"}
+		note := "an attempt without a valid reward, which has no verdict: Harbor counts 0"
+		if a.Class = t.lost(); a.Class != verdict.NotJudged {
+			note = "an attempt without a reward that its agent or solution ended, counted as 0"
+		}
+		a.Values, l.Notes = nil, []string{note}
 		if l.Metrics == nil { // it would hide the metrics of other files
 			l.Metrics = []string{"reward"}
 		}

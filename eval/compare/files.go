@@ -256,7 +256,10 @@ func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell 
 	value, ok := a.Values[metric]
 	c := report.Checkpoint{Class: a.Class, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
 	message := a.Message
-	if !ok && a.Class == verdict.Judged {
+	switch {
+	case ok:
+		c.Class = verdict.Judged
+	case a.Class == verdict.Judged:
 		c.Class, message = verdict.NotJudged, cmp.Or(message, "no number for "+metric)
 	}
 	if message != "" {
