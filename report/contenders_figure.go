@@ -39,8 +39,8 @@ func rangeAround(values []float64) (from, to float64) {
 	if from == to {
 		return from - 1, to + 1
 	}
-	step := draw.Step((to - from) / 8)
-	return math.Floor(from/step) * step, math.Ceil(to/step) * step
+	step := draw.Step(to/8 - from/8)
+	return statistics.Saturated(math.Floor(from/step) * step), statistics.Saturated(math.Ceil(to/step) * step)
 }
 
 // tick formats a value of the axis.

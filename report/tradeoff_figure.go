@@ -106,7 +106,7 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 	f.Plot = func(width float64) *draw.Drawing {
 		const top, bottom, left = 12, 300, 48
 		d := &draw.Drawing{Width: width, Height: bottom + 34}
-		x := draw.Scale{From: least / 1.15, To: most * 1.15, Start: left, End: width - 16, Log: true}
+		x := draw.Scale{From: least / 1.15, To: statistics.Saturated(most * 1.15), Start: left, End: width - 16, Log: true}
 		y := c.scaleOf(values, bottom, top)
 		leftAxis(d, y, left, x.End, c.tick)
 		for _, v := range x.Ticks(max(3, int(width/110))) {

@@ -42,7 +42,10 @@ without a project. --metric then names one of their metrics.`,
   fevalgraph compare logs/a.eval logs/b.eval
   fevalgraph compare harbor/jobs/a harbor/jobs/b
   fevalgraph compare scores.csv --by model`,
-		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
+		func(cmd *cobra.Command, args []string) error {
+			a.idle.Store(true)
+			return a.runCompare(cmd.Context(), &f, args)
+		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.by, "by", "solution", "compare the values on this `AXIS`: solution, backend, or a label of solutions, such as model")
 	cmd.Flags().StringVar(&f.metric, "metric", "", "what counts: "+strings.Join(report.Metrics, ", ")+" (default: score where all problems give scores, else solved)")
