@@ -48,6 +48,8 @@ type reader struct {
 	seen    map[resultKey]bool // results of attempts
 	errors  map[*plan.Log]int  // attempts
 	none    map[*plan.Log]int  // records whose score is not a number
+	records int
+	sums    map[string]*resultSum // scores, by result
 }
 
 type resultKey struct {
@@ -56,12 +58,19 @@ type resultKey struct {
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
-	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}}
+	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}, sums: map[string]*resultSum{}}
 	if err := jsonfile.Lines(file, l.record); err != nil {
 		return nil, err
 	}
 	if len(l.logs) == 0 {
 		return nil, errors.New("it has no samples")
+	}
+	all, err := readAggregate(file.Name())
+	if err != nil {
+		return nil, err
+	}
+	if all != nil {
+		l.judge(all)
 	}
 	for _, log := range l.logs {
 		if n := l.errors[log]; n > 0 {
@@ -121,6 +130,7 @@ func (l *reader) record(r *jsonfile.Reader) error {
 	case len(c.score) == 0:
 		return r.Fail("sample %s: want evaluation.score", text.Line(c.sample, 80))
 	}
+	l.records++
 	return l.add(r, &c)
 }
 
@@ -139,7 +149,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 	l.seen[resultKey{key, c.result}] = true
 	log := l.of[c.model]
 	if log == nil {
-		log = &plan.Log{Name: c.model, Labels: map[string]string{"model": c.model}}
+		log = &plan.Log{Name: c.model, Labels: map[string]string{"model": c.model}, Higher: map[string]bool{}}
 		l.of[c.model] = log
 		l.logs = append(l.logs, log)
 	}
@@ -162,9 +172,14 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 		l.none[log]++
 		return l.value(r, log, nil, c.name("score"), 0)
 	}
+	if l.sums[c.result] == nil {
+		l.sums[c.result] = &resultSum{}
+	}
+	l.sums[c.result].scores = append(l.sums[c.result].scores, score)
 	if err := l.value(r, log, a, c.name("score"), score); err != nil || c.correct == nil {
 		return err
 	}
+	log.Higher[c.name("is_correct")] = true
 	return l.value(r, log, a, c.name("is_correct"), map[bool]float64{true: 1}[*c.correct])
 }
 

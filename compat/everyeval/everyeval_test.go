@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,6 +75,32 @@ b map[model:b] [score is_correct] [{e/1 e 1 map[is_correct:0 score:1] judged } {
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// The aggregate next to samples has the direction of metrics, and shows which samples are missing.
+func TestAggregate(t *testing.T) {
+	samples := line("a", "1", `, "evaluation_result_id": "m", "evaluation": {"score": 1, "is_correct": true}`)
+	for aggregate, want := range map[string]string{
+		`{"evaluation_results": [{"evaluation_result_id": "m", "metric_config": {"lower_is_better": true}, "score_details": {"score": 1}}]}`:                                         `map[m:false m.is_correct:true] []`,
+		`{"evaluation_results": [{"evaluation_result_id": "m", "metric_config": {"lower_is_better": false}, "score_details": {"score": 100}}], "detailed_evaluation_results": null}`: `map[m:true m.is_correct:true] []`,
+		`{"evaluation_results": [{"evaluation_result_id": "m", "score_details": {"score": 0.75}}]}`:                                                                                  `map[m.is_correct:true] ["the aggregate of m is 0.75, but the mean of 1 sample here is 1: some can be missing"]`,
+		`{"evaluation_results": [{"evaluation_result_id": "m", "score_details": {"score": 0.75, "uncertainty": {"num_samples": 4}}}]}`:                                               `map[m.is_correct:true] ["3 of 4 samples of m are not in the file"]`,
+		`{"evaluation_results": [], "detailed_evaluation_results": {"total_rows": 4}}`:                                                                                               `map[m.is_correct:true] ["3 of 4 records of the aggregate are not in the file"]`,
+	} {
+		dir := t.TempDir()
+		for name, content := range map[string]string{"x.json": aggregate, "x_samples.jsonl": samples} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		logs, err := read(textfile.OpenAt(t, filepath.Join(dir, "x_samples.jsonl")))
+		if err != nil {
+			t.Fatalf("%s: %v", aggregate, err)
+		}
+		if got := fmt.Sprintf("%v %q", logs[0].Higher, logs[0].Notes); got != want {
+			t.Errorf("%s: %s, want %s", aggregate, got, want)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func readLog(file *os.File) ([]*plan.Log, error) {
 		return nil, err
 	}
 	labels := t.labels()
-	l := &plan.Log{Name: strings.Trim(labels["agent"]+" "+labels["model"], " "), Labels: map[string]string{}}
+	l := &plan.Log{Name: strings.Trim(labels["agent"]+" "+labels["model"], " "), Labels: map[string]string{}, Higher: map[string]bool{"reward": true}}
 	for _, name := range []string{"agent", "model", "dataset"} {
 		if labels[name] != "" {
 			l.Labels[name] = labels[name]

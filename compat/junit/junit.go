@@ -93,7 +93,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 		}
 		return nil, fmt.Errorf("its encoding is %s: convert it to UTF-8", text.Line(name, 40))
 	}
-	r := &reader{log: plan.Log{Metrics: []string{metric}}, last: map[string]outcome{}, repeats: map[string]int{}, counts: map[outcome]int{}}
+	r := &reader{log: plan.Log{Metrics: []string{metric}, Higher: map[string]bool{metric: true}}, last: map[string]outcome{}, repeats: map[string]int{}, counts: map[outcome]int{}}
 	if err := r.elements(in, dec); err != nil {
 		line, _ := dec.InputPos()
 		return nil, fmt.Errorf("line %d: %w", line, err)

@@ -170,7 +170,7 @@ func (s *reader) finish() (*plan.Log, error) {
 			s.counts["infra_failure_ids"]++
 		}
 	}
-	l.Metrics = []string{metric}
+	l.Metrics, l.Higher = []string{metric}, map[string]bool{metric: true}
 	for _, note := range []struct{ list, words string }{
 		{"error_ids", "ended by an error, counted as not resolved"},
 		{"empty_patch_ids", "without a patch, counted as not resolved"},

@@ -230,6 +230,12 @@ func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 			delete(to.Labels, name)
 		}
 	}
+	for metric, higher := range l.Higher {
+		if to.Higher == nil {
+			to.Higher = map[string]bool{}
+		}
+		to.Higher[metric] = higher
+	}
 	for _, metric := range l.Metrics {
 		if !slices.Contains(to.Metrics, metric) {
 			to.Metrics = append(to.Metrics, metric)

@@ -69,6 +69,8 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	}
 	files := (f.as != "" || f.run == "") && a.areLogs(&f.logFlags, names, false)
 	switch {
+	case f.lower && !files:
+		return exit.With(exit.Usage, errors.New("--lower requires files of other programs"))
 	case !slices.Contains(report.CompareFormats, f.format):
 		return exit.With(exit.Usage, text.Unknown("format", f.format, report.CompareFormats))
 	case f.metric != "" && !files && !slices.Contains(report.Metrics, f.metric):
@@ -119,7 +121,7 @@ func (a *app) compareLogs(c *compareInput, f *compareFlags) error {
 	if err != nil {
 		return err
 	}
-	*c = compareInput{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
+	*c = compareInput{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Remarks()}
 	return nil
 }
 
