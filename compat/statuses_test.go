@@ -70,6 +70,7 @@ var statuses = []status{
 	{"harbor", "any other exception without a reward", "0", noVerdict, `"exception_info": {"exception_type": "RuntimeError"}`},
 	{"inspect", "`C`", "1", counts1, `"scores": {"s": {"value": "C"}}`},
 	{"inspect", "`I`, `N`", "0", counts0, `"scores": {"s": {"value": "I"}}`},
+	{"inspect", "a list", "0", counts0, `"scores": {"s": {"value": ["C", 1]}}`},
 	{"inspect", "a score of no number", "0", noVerdict, `"scores": {"s": {"value": "odd"}}`},
 	{"inspect", "`error` of a sample", "left out", noVerdict, `"scores": {}, "error": "broke"`},
 	{"inspect", "`limit` of a sample with a score", "the score", counts1, `"scores": {"s": {"value": "C"}}, "limit": "token"`},
