@@ -19,6 +19,9 @@ type LogFormat struct {
 	// Read reads a log for each contender in a file, in bounded memory. An error names the invalid part of the
 	// file.
 	Read func(file *os.File) ([]*Log, error)
+	// Unfinished reports whether the file at a path, which begins with head, is of an attempt without a result. Nil means
+	// that no file is.
+	Unfinished func(path string, head []byte) bool
 }
 
 // LogHead is the size in bytes of the head by which a LogFormat is recognized.
@@ -59,19 +62,22 @@ func LogFormats(benchmarks []Benchmark) (all []LogFormat) {
 	return all
 }
 
-// FormatOf returns the format that a file looks like, or nil.
-func FormatOf(file *os.File, formats []LogFormat) (*LogFormat, error) {
+// FormatOf returns the format that a file looks like, or nil. It reports whether the file is of an attempt without a
+// result in one of the formats.
+func FormatOf(file *os.File, formats []LogFormat) (format *LogFormat, unfinished bool, err error) {
 	head := make([]byte, LogHead)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return nil, false, err
 	}
 	for i := range formats {
-		if formats[i].Holds(head[:n]) {
-			return &formats[i], nil
+		if f := &formats[i]; f.Holds(head[:n]) {
+			return f, false, nil
+		} else if f.Unfinished != nil && f.Unfinished(file.Name(), head[:n]) {
+			return nil, true, nil
 		}
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 // DefaultName returns the name of a contender whose name is not in its file.
