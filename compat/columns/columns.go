@@ -15,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -48,6 +49,9 @@ var (
 )
 
 func holds(head []byte) bool {
+	if report.IsResults(head) { // whose rows are tests
+		return false
+	}
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
 	names, err := csv.NewReader(bytes.NewReader(line)).Read()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -67,7 +68,9 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 			names = append(names, name)
 		}
 	}
-	files := (f.as != "" || f.run == "") && a.areLogs(&f.logFlags, names, false)
+	options := a.logOptions()
+	results := f.as == "" && f.run == "" && compare.AreResults(&options, names)
+	files := !results && (f.as != "" || f.run == "") && a.areLogs(&f.logFlags, names, false)
 	switch {
 	case f.lower && !files:
 		return exit.With(exit.Usage, errors.New("--lower requires files of other programs"))
@@ -78,9 +81,15 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	}
 	c := compareInput{metric: f.metric, names: names}
 	var err error
-	if files {
+	switch {
+	case results:
+		var logs *compare.Logs
+		if logs, err = compare.ReadResults(&options, names); err == nil {
+			c = compareInput{results: logs.Results, of: logs.Of, metric: f.metric}
+		}
+	case files:
 		err = a.compareLogs(&c, f)
-	} else {
+	default:
 		c.results, c.of, err = a.resultsToCompare(ctx, f.run)
 	}
 	if err != nil {

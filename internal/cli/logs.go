@@ -76,10 +76,19 @@ func (a *app) readLogs(f *logFlags, names []string) (*compare.Logs, error) {
 	return compare.ReadLogs(&options, names, f.as, f.metric, f.lower)
 }
 
-// logsOf reads args if they are files of other programs, and prints notes on them. It rejects the refused
-// flags, which do not apply to such files.
+// logsOf reads args if they are files of other programs, and prints notes on them, or files of results of this one. It
+// rejects the refused flags, which do not apply to such files.
 func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...string) (logs *compare.Logs, selectors []string, err error) {
 	names, selectors := f.split(args)
+	if options := a.logOptions(); f.as == "" && cmd.Name() != "diff" && compare.AreResults(&options, names) {
+		for _, flag := range append([]string{"metric", "lower"}, refused...) {
+			if cmd.Flags().Changed(flag) && flag != "policy" && flag != "against" {
+				return nil, nil, usageError(cmd, errors.New("--"+flag+" does not apply to files of results"))
+			}
+		}
+		logs, err = compare.ReadResults(&options, names)
+		return logs, selectors, err
+	}
 	if !a.areLogs(f, names, cmd.Name() == "diff") {
 		for _, flag := range []string{"metric", "lower"} {
 			if cmd.Flags().Changed(flag) {
