@@ -112,12 +112,8 @@ func (r *logReader) find(name string, most int) (files []logFile, err error) {
 // openFile opens a regular file. Opening a pipe would wait for a writer.
 func (r *logReader) openFile(name string) (*os.File, error) {
 	path := r.options.Path(name)
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a file")}
-	}
-	if err != nil {
-		return nil, err
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a file")}
 	}
 	return os.Open(path)
 }
