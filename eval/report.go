@@ -50,7 +50,7 @@ func ReportLogs(o Options, logs *compare.Logs, selectors []string, show func(*pa
 	if err != nil {
 		return err
 	}
-	return show(pages.OfResults(logs.Of, o.Version, results, logs.Notes))
+	return show(pages.OfResults(logs.Of, o.Version, results, logs.Remarks()))
 }
 
 // presentPage returns the current results for a page, or nil if no run is recorded.

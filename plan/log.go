@@ -19,6 +19,9 @@ type LogFormat struct {
 	// Read reads a log for each contender in a file, in bounded memory. An error names the invalid part of the
 	// file.
 	Read func(file *os.File) ([]*Log, error)
+	// Unfinished reports whether the file at a path, which begins with head, is of an attempt without a result. Nil means
+	// that no file is.
+	Unfinished func(path string, head []byte) bool
 }
 
 // LogHead is the size in bytes of the head by which a LogFormat is recognized.
@@ -31,6 +34,8 @@ type Log struct {
 	Metrics  []string          // the names of an attempt's values; the first is the default
 	Attempts []LogAttempt
 	Notes    []string // remarks about missing data, or data that its program counts differently
+	// Higher reports whether higher values are better, for each metric whose program says so.
+	Higher map[string]bool
 	// Unjudged means that the file has only answers. Their verdicts can be in another file next to it, without
 	// a contender's name.
 	Unjudged bool
@@ -43,8 +48,8 @@ type LogAttempt struct {
 	Repeat  int    // from 1 on; continues across files of one contender
 	// Values are shares, or other scores, by metric. It omits metrics without a finite number.
 	Values map[string]float64
-	// Class is verdict.Judged if Values counts. Otherwise the attempt has no verdict (NotJudged), or was
-	// lost by the submission's fault.
+	// Class applies to metrics without a value: verdict.Judged and NotJudged mean that no verdict exists, an error or
+	// a timeout that the submission lost the attempt.
 	Class   verdict.Class
 	Message string // why the verdict is missing
 }
@@ -57,19 +62,22 @@ func LogFormats(benchmarks []Benchmark) (all []LogFormat) {
 	return all
 }
 
-// FormatOf returns the format that a file looks like, or nil.
-func FormatOf(file *os.File, formats []LogFormat) (*LogFormat, error) {
+// FormatOf returns the format that a file looks like, or nil. It reports whether the file is of an attempt without a
+// result in one of the formats.
+func FormatOf(file *os.File, formats []LogFormat) (format *LogFormat, unfinished bool, err error) {
 	head := make([]byte, LogHead)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return nil, false, err
 	}
 	for i := range formats {
-		if formats[i].Holds(head[:n]) {
-			return &formats[i], nil
+		if f := &formats[i]; f.Holds(head[:n]) {
+			return f, false, nil
+		} else if f.Unfinished != nil && f.Unfinished(file.Name(), head[:n]) {
+			return nil, true, nil
 		}
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 // DefaultName returns the name of a contender whose name is not in its file.

@@ -44,7 +44,7 @@ func (r *recordedSums) read(files *lang.ReaderFiles, path string, formats []LogF
 		return err
 	}
 	defer file.Close()
-	format, err := FormatOf(file, formats)
+	format, _, err := FormatOf(file, formats)
 	if err != nil {
 		return err
 	}

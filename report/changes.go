@@ -89,7 +89,7 @@ func sortChanges(changes []Change) {
 // compare sets the kind of the change and the tests that changed. The kind is "" if nothing changed.
 func (c *Change) compare() {
 	c.TestsLost, c.TestsWon = worseTests(c.Was, c.Is), worseTests(c.Is, c.Was)
-	merit, had, has := compareOutcomes(c.Is, c.Was), hasVerdict(c.Was), hasVerdict(c.Is)
+	merit, had, has := compareOutcomes(c.Is, c.Was, c.Cell.lower()), hasVerdict(c.Was), hasVerdict(c.Is)
 	switch c.Kind = ""; {
 	case had && !has:
 		c.Kind = ChangeBroken
@@ -175,8 +175,8 @@ var outcomesByMerit = []verdict.Outcome{verdict.OutcomeSkipped, verdict.OutcomeB
 	verdict.OutcomeFailed, verdict.OutcomeScored, verdict.OutcomePassed}
 
 // compareOutcomes returns a negative number if a is worse than b. It compares outcomes, then scores, then
-// unbounded scores.
-func compareOutcomes(a, b *Checkpoint) int {
+// unbounded scores, of which higher or lower ones are better.
+func compareOutcomes(a, b *Checkpoint, lower bool) int {
 	merit := func(c *Checkpoint) int { return slices.Index(outcomesByMerit, outcomeOf(c)) }
 	number := func(n *float64) float64 {
 		if n == nil {
@@ -184,7 +184,11 @@ func compareOutcomes(a, b *Checkpoint) int {
 		}
 		return *n
 	}
-	return cmp.Or(cmp.Compare(merit(a), merit(b)), cmp.Compare(number(a.Score), number(b.Score)), cmp.Compare(number(a.ScoreUnbounded), number(b.ScoreUnbounded)))
+	by := cmp.Or(cmp.Compare(number(a.Score), number(b.Score)), cmp.Compare(number(a.ScoreUnbounded), number(b.ScoreUnbounded)))
+	if lower {
+		by = -by
+	}
+	return cmp.Or(cmp.Compare(merit(a), merit(b)), by)
 }
 
 // SameResult reports whether a and b are the result of one execution: equal verdicts and equal durations.

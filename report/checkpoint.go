@@ -47,6 +47,9 @@ func (c *Cell) Sample() verdict.Sample {
 		Score:       verdict.Score{Bounded: c.Score, Unbounded: c.ScoreUnbounded},
 		Checkpoints: make([]verdict.CheckpointSummary, len(c.Checkpoints)),
 	}
+	if m := c.Metric; m != nil {
+		s.NoBounded, s.NoUnbounded, s.Lower = !m.Bounded, m.Bounded, m.LowerBest
+	}
 	for i := range c.Checkpoints {
 		of := &c.Checkpoints[i]
 		s.Checkpoints[i] = verdict.CheckpointSummary{Name: of.Name, Class: of.Class, Passed: of.Passed, Groups: of.Groups, Unruled: !of.Ruled()}

@@ -53,7 +53,7 @@ func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 		}
 	}
 	var all []series
-	for i, one := range byMean(shares) {
+	for i, one := range byMean(shares, false) {
 		s := series{name: one}
 		for n := range longest {
 			if at := units[key{one, n}]; at != nil {

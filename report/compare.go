@@ -32,7 +32,7 @@ type metric struct {
 func metricOf(name string, r *Results) metric {
 	switch name {
 	case "score":
-		return metric{verdict.ScoreValue, (*verdict.Sample).Scored, verdict.Points}
+		return metric{verdict.ScoreValue, func(s *verdict.Sample) bool { return s.Scored() && !s.NoBounded }, verdict.Points}
 	case "unbounded":
 		return unboundedMetric(r)
 	case "checkpoints":
@@ -41,22 +41,26 @@ func metricOf(name string, r *Results) metric {
 	return metric{verdict.PassValue, (*verdict.Sample).Ruled, verdict.Passes}
 }
 
-// unboundedMetric returns the metric of unbounded scores. An attempt without a score counts as the lowest: 0,
-// or the least score on its problem.
+// unboundedMetric returns the metric of unbounded scores. An attempt without a score counts as the worst: 0, or the
+// worst score on its problem.
 func unboundedMetric(r *Results) metric {
-	least := map[string]float64{}
+	worst := map[string]float64{}
 	for i := range r.Cells {
 		s := r.Cells[i].Sample()
 		if v := s.Score.Unbounded; s.Scored() && v != nil && statistics.Finite(*v) {
-			least[s.Problem] = min(least[s.Problem], *v)
+			if s.Lower {
+				worst[s.Problem] = max(worst[s.Problem], *v)
+			} else {
+				worst[s.Problem] = min(worst[s.Problem], *v)
+			}
 		}
 	}
-	given := func(s *verdict.Sample) bool { _, any := least[s.Problem]; return any && s.Scored() }
+	given := func(s *verdict.Sample) bool { _, any := worst[s.Problem]; return any && s.Scored() }
 	value := func(s *verdict.Sample) (float64, bool) {
 		if v := s.Score.Unbounded; s.Judged() && v != nil && statistics.Finite(*v) {
 			return *v, true
 		}
-		return least[s.Problem], s.Judged()
+		return worst[s.Problem], s.Judged()
 	}
 	return metric{value: value, means: given}
 }
@@ -79,6 +83,8 @@ type Contenders struct {
 	// Clusters is the number of clusters that count instead of problems; 0 if problems count. FewClusters is the number
 	// of the problems' clusters if they are too few to count.
 	Clusters, FewClusters int
+	// Lower means that lower values are better.
+	Lower bool
 	// Notes are remarks on the files that were compared.
 	Notes []string
 }
@@ -104,7 +110,7 @@ type ContenderPair struct {
 
 // Rank orders the values on an axis by a metric, without comparing pairs.
 func Rank(r *Results, axis, by string) *Contenders {
-	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1}
+	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1, Lower: r.lower()}
 	m, k := metricOf(by, r), clustersOf(r)
 	c.Clusters, c.FewClusters = k.count, k.few
 	attempts := c.attempts(r, m)
@@ -116,7 +122,12 @@ func Rank(r *Results, axis, by string) *Contenders {
 }
 
 func (c *Contenders) sort() {
-	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) }) // sorts NaN last
+	slices.SortStableFunc(c.All, func(a, b Contender) int {
+		if c.Lower && !math.IsNaN(a.Mean) && !math.IsNaN(b.Mean) {
+			return cmp.Compare(a.Mean, b.Mean)
+		}
+		return cmp.Compare(b.Mean, a.Mean) // sorts NaN last
+	})
 }
 
 // Compare compares the named values on an axis, or all of them: with each other or, if against is not empty,
@@ -128,7 +139,7 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 			return nil, err
 		}
 	}
-	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1}
+	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1, Lower: r.lower()}
 	for i := range r.Cells {
 		for _, checkpoint := range r.Cells[i].Checkpoints {
 			if checkpoint.State != "" {
@@ -187,16 +198,21 @@ var metricWords = map[string]string{"solved": "a rule to pass by", "checkpoints"
 
 // usualMetric returns the metric that applies to every cell.
 func usualMetric(r *Results) (string, error) {
-	scored := 0
+	scored, unbounded := 0, 0
 	for i := range r.Cells {
 		if s := r.Cells[i].Sample(); s.Scored() {
 			scored++
+			if s.NoBounded {
+				unbounded++
+			}
 		}
 	}
-	switch scored {
-	case 0:
+	switch {
+	case scored == 0:
 		return "solved", nil
-	case len(r.Cells):
+	case unbounded == len(r.Cells):
+		return "unbounded", nil
+	case scored == len(r.Cells) && unbounded == 0:
 		return "score", nil
 	}
 	return "", errors.New("some problems give scores, and others pass or fail: choose --metric score, unbounded, solved or checkpoints")
@@ -313,6 +329,9 @@ func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistic
 		p := &c.Pairs[i]
 		group.Go(func() error {
 			p.Comparison = statistics.CompareClusters(sharedUnits(problems, attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), at, scale)
+			if c.Lower {
+				p.Better, p.Less = p.Less, p.Better
+			}
 			return nil
 		})
 	}

@@ -61,6 +61,9 @@ var metricTitles = map[string]string{"solved": "Share of solved problems", "chec
 // title names the comparison, the cells that are left out, and the verdicts that are out of date.
 func (c *Contenders) title(safe func(string) string) string {
 	title := metricTitles[c.Metric] + ", by " + c.By
+	if c.Lower {
+		title += ", lower is better"
+	}
 	if c.Against >= 0 {
 		title += ", against " + safe(c.All[c.Against].Name)
 	}
@@ -137,7 +140,7 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 		}
 		a, b, sign := pair.A, pair.B, 1.0
 		counts := fmt.Sprintf("%d/%d/%d", pair.Better, pair.Equal, pair.Less)
-		if pair.Difference < 0 { // on their shared problems, B is better
+		if pair.Difference < 0 != c.Lower && pair.Difference != 0 { // on their shared problems, B is better
 			a, b, sign = b, a, -1
 			counts = fmt.Sprintf("%d/%d/%d", pair.Less, pair.Equal, pair.Better)
 		}
@@ -148,6 +151,9 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 		g.Rows = append(g.Rows, row)
 	}
 	g.Footer = "+/=/-: problems where the better one scores higher, equal, lower."
+	if c.Lower {
+		g.Footer = "+/=/-: problems where the better one scores lower, equal, higher."
+	}
 	if left := len(c.Pairs) - len(g.Rows); left > 0 {
 		g.Footer += fmt.Sprintf("\nThese are neighbours; %d more pairs are in -v and --json.", left)
 	}
@@ -319,6 +325,7 @@ type ContendersObject struct {
 	Against      *string         `json:"against"` // null if all pairs are compared
 	WithoutLabel int             `json:"without_label"`
 	Metric       string          `json:"metric"`
+	Lower        bool            `json:"lower_is_better,omitempty"`
 	Clusters     int             `json:"clusters,omitempty"` // of problems, which count instead of these
 	Confidence   float64         `json:"confidence"`
 	Contenders   []contenderJSON `json:"contenders"`
@@ -361,5 +368,5 @@ func (c *Contenders) json() *ContendersObject {
 	if c.Against >= 0 {
 		against = &c.All[c.Against].Name
 	}
-	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Clusters: c.Clusters, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs, Notes: c.Notes}
+	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Lower: c.Lower, Clusters: c.Clusters, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs, Notes: c.Notes}
 }

@@ -39,8 +39,8 @@ func rangeAround(values []float64) (from, to float64) {
 	if from == to {
 		return from - 1, to + 1
 	}
-	step := draw.Step((to - from) / 8)
-	return math.Floor(from/step) * step, math.Ceil(to/step) * step
+	step := draw.Step(to/8 - from/8)
+	return statistics.Saturated(math.Floor(from/step) * step), statistics.Saturated(math.Ceil(to/step) * step)
 }
 
 // tick formats a value of the axis.
@@ -68,6 +68,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	f := draw.Figure{Name: figureName("leaderboard", c.By, c.Metric), Title: metricTitles[c.Metric] + ", by " + c.By,
 		Note:    "Means over problems with their 95 % intervals.",
 		Columns: []string{c.By, "mean", "low", "high", "problems", "attempts", "without_verdict", "groups"}}
+	f.Note += c.lowerNote()
 	if c.Groups != nil {
 		f.Note += " Rows that share a letter do not differ significantly."
 	}
@@ -118,6 +119,14 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	return f
 }
 
+// lowerNote is part of a figure's note if lower values are better.
+func (c *Contenders) lowerNote() string {
+	if c.Lower {
+		return " Lower is better."
+	}
+	return ""
+}
+
 // figureName returns the name of a figure's file. Parts can be labels of solutions, which can contain anything.
 func figureName(parts ...string) string {
 	name := ""
@@ -160,7 +169,7 @@ func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 	if len(c.Pairs) > 1 {
 		f.Note += fmt.Sprintf(", with p corrected for %d pairs", len(c.Pairs))
 	}
-	f.Note += "; brackets are the smallest differences that such problems would show in 80 of 100 comparisons."
+	f.Note += "; brackets are the smallest differences that such problems would show in 80 of 100 comparisons." + c.lowerNote()
 	if len(shown) < len(f.Rows) {
 		f.Note += fmt.Sprintf(" Drawn are the pairs with %s.", c.All[first].Name)
 	}

@@ -81,7 +81,7 @@ func TestCheckpointsFigure(t *testing.T) {
 
 func TestFront(t *testing.T) {
 	points := []tradeoff{{cost: 1, Contender: Contender{Mean: 0.5}}, {cost: 2, Contender: Contender{Mean: 0.9}}, {cost: 2, Contender: Contender{Mean: 0.6}}, {cost: 1, Contender: Contender{Mean: 0.5}}, {cost: 3, Contender: Contender{Mean: 0.9}}}
-	markFront(points)
+	markFront(points, false)
 	for i, want := range []bool{true, true, false, true, false} {
 		if points[i].front != want {
 			t.Errorf("point %d: %v", i, points[i].front)

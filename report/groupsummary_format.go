@@ -56,7 +56,11 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe fu
 			row = append(row, safe(orName(value, "-"), nameColumns))
 		}
 		row = append(row, strconv.Itoa(s.Cells), solvedText(s), strconv.Itoa(s.Cells-s.Judged))
-		row = append(row, scoredText(s.Score))
+		scored := s.Score
+		if scored.All.N == 0 {
+			scored = s.Unbounded
+		}
+		row = append(row, scoredText(scored))
 		unjudged += s.Cells - s.Judged
 		means := meansOf(s.Score)
 		row = append(append(row, means[0], boundsText(s.Score, bounds)), means[1:]...)
@@ -86,11 +90,14 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe fu
 	return grid
 }
 
-// spareFigures returns the columns that a narrow table omits, the first to go first: scores without a bound,
-// then the least informative ones.
+// spareFigures returns the columns that a narrow table omits, the first to go first: scores without a bound if there
+// are bounded ones, then the least informative ones.
 func spareFigures(header []string, from int) (spare []int) {
 	unbounded := slices.Index(header, "unbounded mean")
-	for c := unbounded; c >= from && c < len(header) && !strings.Contains(header[c], "@"); c++ {
+	if !slices.Contains(header, "mean") {
+		unbounded = -1
+	}
+	for c := max(unbounded, 0); unbounded >= from && c < len(header) && !strings.Contains(header[c], "@"); c++ {
 		spare = append(spare, c)
 	}
 	for _, name := range []string{"best of", "min", "max", "mean of", "unjudged"} {

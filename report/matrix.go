@@ -84,12 +84,12 @@ func MatrixOf(r *Results) *Matrix {
 		p.Share = statistics.Mean(means)
 		problems[at[0]], solutions[at[1]] = append(problems[at[0]], p.Share), append(solutions[at[1]], p.Share)
 	}
-	m.Problems, m.Solutions = byMean(problems), byMean(solutions)
+	m.Problems, m.Solutions = byMean(problems, r.lower()), byMean(solutions, r.lower())
 	return m
 }
 
-// byMean sorts names by the mean of their values, the largest first. Names without values are last.
-func byMean(values map[string][]float64) []string {
+// byMean sorts names by the mean of their values, the best first. Names without values are last.
+func byMean(values map[string][]float64, lower bool) []string {
 	mean := func(name string) float64 {
 		if len(values[name]) == 0 {
 			return math.NaN()
@@ -97,7 +97,11 @@ func byMean(values map[string][]float64) []string {
 		return statistics.Mean(values[name])
 	}
 	return slices.SortedFunc(maps.Keys(values), func(a, b string) int {
-		return cmp.Or(cmp.Compare(mean(b), mean(a)), natural.Compare(a, b))
+		x, y := mean(b), mean(a)
+		if lower && !math.IsNaN(x) && !math.IsNaN(y) {
+			x, y = y, x
+		}
+		return cmp.Or(cmp.Compare(x, y), natural.Compare(a, b))
 	})
 }
 

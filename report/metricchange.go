@@ -3,11 +3,13 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // MetricChange is the change of a measured figure between two results, over the checkpoints whose figure
@@ -20,6 +22,8 @@ type MetricChange struct {
 	Largest    string  `json:"largest"`        // checkpoint with the largest change
 	LargestWas float64 `json:"largest_before"` // its figures
 	LargestIs  float64 `json:"largest_after"`
+
+	halves []float64 // of the changes, which are finite
 }
 
 // MetricChanges compares the figures of checkpoints that both results contain, and sorts changes by name.
@@ -51,20 +55,20 @@ func MetricChanges(before, after *Results) []MetricChange {
 	var changes []MetricChange
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		m := all[name]
-		m.Mean /= float64(m.Changed)
+		m.Mean = statistics.Saturated(2 * statistics.Mean(m.halves))
 		changes = append(changes, *m)
 	}
 	return changes
 }
 
 func (m *MetricChange) add(checkpoint string, was, is float64) {
-	change, largest := is-was, m.LargestIs-m.LargestWas
+	half := is/2 - was/2
 	m.Changed++
-	m.Mean += change // sum of the changes so far
-	if change > 0 {
+	m.halves = append(m.halves, half)
+	if is > was {
 		m.Up++
 	}
-	if change*change > largest*largest {
+	if math.Abs(half) > math.Abs(m.LargestIs/2-m.LargestWas/2) || m.Changed == 1 {
 		m.Largest, m.LargestWas, m.LargestIs = checkpoint, was, is
 	}
 }

@@ -10,7 +10,11 @@
 // has an entry for a checkpoint that could not be judged, and for a cell that broke before its first checkpoint.
 package report
 
-import "github.com/fevalgraph/fevalgraph/verdict"
+import (
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
 
 // Schema is the version of the JSON form. Field names are stable; fields can be added.
 const Schema = 1
@@ -39,7 +43,23 @@ type Cell struct {
 	Cluster        string            `json:"-"`                  // of problems of another program that resemble each other
 	Imported       *Imported         `json:"imported,omitempty"` // set if another tool judged the cell
 	Recorded       *Recorded         `json:"recorded,omitempty"` // set if another program recorded a result of the solution
+	Metric         *Metric           `json:"metric,omitempty"`   // of its values, if another program measured them
 	Checkpoints    []Checkpoint      `json:"checkpoints"`
+}
+
+// Metric describes values of another program. They are passes, bounded scores, or unbounded scores.
+type Metric struct {
+	Name      string `json:"name"`
+	Bounded   bool   `json:"bounded"`                   // values are passes, or scores from 0 to 100
+	LowerBest bool   `json:"lower_is_better,omitempty"` // lower values are better
+}
+
+// lower reports whether lower values of the cell are better.
+func (c *Cell) lower() bool { return c.Metric != nil && c.Metric.LowerBest }
+
+// lower reports whether lower values are better in all cells.
+func (r *Results) lower() bool {
+	return len(r.Cells) > 0 && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.lower() })
 }
 
 // Checkpoint is a verdict.Checkpoint with measurements. Groups has an entry for each of verdict.Groups. A

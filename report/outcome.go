@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -55,11 +56,11 @@ func caseOf(c *Checkpoint) *remark {
 	return &remark{v, string(v), ""}
 }
 
-// unmet reports that the pass rule was not met and, if no test matched it, this reason.
+// unmet reports that the pass rule was not met and, if it is a policy that no test matched, this reason.
 func unmet(c *Checkpoint) string {
 	out := "pass rule not met: " + c.Policy
 	n, which := verdict.Policy(c.Policy).Scope(c.Groups)
-	if n.Total == 0 {
+	if n.Total == 0 && slices.Contains(verdict.Policies(), verdict.Policy(c.Policy)) {
 		out += ", there are no " + which
 	}
 	if t := firstSkipped(c); t != nil {

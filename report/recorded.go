@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // Recorded is the verdict that another program recorded when it made a cell's solution. It decides nothing
@@ -66,7 +67,7 @@ func (c *Comparison) add(cell *Cell) {
 	} else if there = *r.Score; !r.Valid {
 		c.Invalid++
 	}
-	c.There += there
+	c.There = statistics.Saturated(c.There + there)
 	if r.VersionHere != "" {
 		c.Outdated++
 	}
@@ -74,7 +75,7 @@ func (c *Comparison) add(cell *Cell) {
 		return
 	}
 	c.Compared++
-	c.ThereOfThese += there
+	c.ThereOfThese = statistics.Saturated(c.ThereOfThese + there)
 	here, all, unreached := cell.ScoreLike(r)
 	if unreached {
 		c.Unreached++
@@ -83,8 +84,8 @@ func (c *Comparison) add(cell *Cell) {
 		c.Unjudged++
 		return
 	}
-	c.Here += *here
-	c.HereAll += all
+	c.Here = statistics.Saturated(c.Here + *here)
+	c.HereAll = statistics.Saturated(c.HereAll + all)
 	if r.Score == nil || !almostEqual(*here, *r.Score) {
 		c.Other++
 	}
@@ -113,7 +114,7 @@ func (cell *Cell) ScoreLike(r *Recorded) (score *float64, all float64, unreached
 		case last:
 			sum, n = *c.Score, 1
 		default:
-			sum += *c.Score
+			sum = statistics.Saturated(sum + *c.Score)
 			n++
 		}
 	}
@@ -173,14 +174,14 @@ func (c *Comparison) Merge(o *Comparison) {
 		c.By = o.By
 	}
 	c.Cells += o.Cells
-	c.There += o.There
+	c.There = statistics.Saturated(c.There + o.There)
 	c.Without += o.Without
 	c.Invalid += o.Invalid
 	c.Outdated += o.Outdated
 	c.Compared += o.Compared
-	c.ThereOfThese += o.ThereOfThese
-	c.Here += o.Here
-	c.HereAll += o.HereAll
+	c.ThereOfThese = statistics.Saturated(c.ThereOfThese + o.ThereOfThese)
+	c.Here = statistics.Saturated(c.Here + o.Here)
+	c.HereAll = statistics.Saturated(c.HereAll + o.HereAll)
 	c.Unjudged += o.Unjudged
 	c.Other += o.Other
 	c.Unreached += o.Unreached

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/draw"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -78,11 +79,15 @@ type tradeoff struct {
 }
 
 // markFront sets front for points that no other one beats.
-func markFront(points []tradeoff) {
+func markFront(points []tradeoff, lower bool) {
 	for i := range points {
 		p := &points[i]
 		p.front = !slices.ContainsFunc(points, func(o tradeoff) bool {
-			return o.Mean >= p.Mean && o.cost <= p.cost && (o.Mean > p.Mean || o.cost < p.cost)
+			theirs, own := o.Mean, p.Mean
+			if lower {
+				theirs, own = own, theirs
+			}
+			return theirs >= own && o.cost <= p.cost && (theirs > own || o.cost < p.cost)
 		})
 	}
 }
@@ -95,7 +100,10 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 	f := draw.Figure{Name: figureName("tradeoff", cmp.Or(what, "time"), c.Metric), Title: metricTitles[c.Metric] + " and " + axis,
 		Note:    "Both are means over problems. Upper left is better; the line joins the solutions that no other one beats in both.",
 		Columns: []string{"solution", column, "mean", "low", "high", "front"}}
-	markFront(points)
+	if c.Lower {
+		f.Note = strings.Replace(f.Note, "Upper", "Lower", 1)
+	}
+	markFront(points, c.Lower)
 	var values []float64
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range points {
@@ -106,7 +114,7 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 	f.Plot = func(width float64) *draw.Drawing {
 		const top, bottom, left = 12, 300, 48
 		d := &draw.Drawing{Width: width, Height: bottom + 34}
-		x := draw.Scale{From: least / 1.15, To: most * 1.15, Start: left, End: width - 16, Log: true}
+		x := draw.Scale{From: least / 1.15, To: statistics.Saturated(most * 1.15), Start: left, End: width - 16, Log: true}
 		y := c.scaleOf(values, bottom, top)
 		leftAxis(d, y, left, x.End, c.tick)
 		for _, v := range x.Ticks(max(3, int(width/110))) {

@@ -13,6 +13,19 @@ type Sample struct {
 	Status           Status
 	Score            Score
 	Checkpoints      []CheckpointSummary // selected checkpoints; empty if the cell ended before the first
+	// NoBounded and NoUnbounded mean that scores of the cell's problem have no such part: it is in no figure, not even
+	// as the worst score of a lost attempt.
+	NoBounded, NoUnbounded bool
+	Lower                  bool // lower scores are better
+}
+
+// worst returns the score of an attempt without one: the worst value of the scale, or of the given scores if that is
+// worse. Without a scale it is 0 or the worst given score.
+func (s *Sample) worst(scale statistics.Scale, least, greatest float64) float64 {
+	if s.Lower {
+		return max(scale.Best, greatest)
+	}
+	return min(scale.Worst, least)
 }
 
 // attempt classifies a cell as an attempt at its problem.
@@ -71,12 +84,12 @@ func (s *ScoreSummaries) Bounds(scale statistics.Scale) (least, most float64) {
 
 // ScoreSummary sums up the bounded scores, each clamped to 0 to 100.
 func ScoreSummary(samples []Sample) ScoreSummaries {
-	return SummarizeScores(samples, func(s *Score) (float64, bool) { return s.clampedScore() })
+	return summarize(samples, Points, func(s *Sample) bool { return s.NoBounded }, func(s *Score) (float64, bool) { return s.clampedScore() })
 }
 
 // UnboundedSummary summarizes the unbounded scores, without clamping.
 func UnboundedSummary(samples []Sample) ScoreSummaries {
-	return SummarizeScores(samples, func(s *Score) (float64, bool) {
+	return summarize(samples, statistics.Scale{}, func(s *Sample) bool { return s.NoUnbounded }, func(s *Score) (float64, bool) {
 		if s.Unbounded == nil || !statistics.Finite(*s.Unbounded) {
 			return 0, false
 		}
@@ -86,11 +99,19 @@ func UnboundedSummary(samples []Sample) ScoreSummaries {
 
 // SummarizeScores summarizes the values of the scores; value returns false to omit a score.
 func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) ScoreSummaries {
+	return summarize(samples, statistics.Scale{}, func(*Sample) bool { return false }, value)
+}
+
+// summarize is SummarizeScores without the samples that omit returns true for.
+func summarize(samples []Sample, scale statistics.Scale, omit func(*Sample) bool, value func(*Score) (float64, bool)) ScoreSummaries {
 	var scores []float64
 	var out ScoreSummaries
-	lost := 0
+	var lost []*Sample
 	for i := range samples {
 		s := &samples[i]
+		if omit(s) {
+			continue
+		}
 		if !s.Judged() {
 			if s.Scored() {
 				out.Missing++
@@ -98,12 +119,12 @@ func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) Score
 		} else if score, ok := value(&s.Score); ok {
 			scores = append(scores, score)
 		} else if s.Scored() {
-			lost++
+			lost = append(lost, s)
 		}
 	}
 	out.Scored = statistics.Summarize(scores)
-	for range lost {
-		scores = append(scores, min(0, out.Scored.Min))
+	for _, s := range lost {
+		scores = append(scores, s.worst(scale, out.Scored.Min, out.Scored.Max))
 	}
 	out.All = statistics.Summarize(scores)
 	return out
@@ -163,13 +184,15 @@ func PassValue(s *Sample) (float64, bool) {
 	return 0, s.Ruled() && s.attempt() != noAttempt
 }
 
-// ScoreValue returns the bounded score, or 0, the lowest, for an attempt without a finite one.
+// ScoreValue returns the bounded score, or the worst, such as 0, for an attempt without a finite one.
 func ScoreValue(s *Sample) (float64, bool) {
-	if !s.Scored() || s.attempt() == noAttempt {
+	if !s.Scored() || s.NoBounded || s.attempt() == noAttempt {
 		return 0, false
 	}
-	score, _ := s.Score.clampedScore() // a lost attempt has none
-	return score, true
+	if score, ok := s.Score.clampedScore(); ok {
+		return score, true
+	}
+	return s.worst(Points, Points.Worst, Points.Worst), true
 }
 
 // ShareValue returns the share of a cell's checkpoints that passed; unreached ones count as not passed. It
@@ -209,7 +232,15 @@ func PassAt(samples []Sample, k int) statistics.Estimate {
 
 // BestOf estimates the mean over problems of the best bounded score of k attempts.
 func BestOf(samples []Sample, k int) statistics.Estimate {
-	return statistics.MeanBestOf(attemptsByProblem(samples, ScoreValue), k, Points)
+	if !slices.ContainsFunc(samples, func(s Sample) bool { return s.Lower }) {
+		return statistics.MeanBestOf(attemptsByProblem(samples, ScoreValue), k, Points)
+	}
+	e := statistics.MeanBestOf(attemptsByProblem(samples, func(s *Sample) (float64, bool) {
+		v, ok := ScoreValue(s)
+		return Points.Best - v, ok
+	}), k, Points)
+	e.Value, e.Low, e.High = Points.Best-e.Value, Points.Best-e.High, Points.Best-e.Low
+	return e
 }
 
 // Ratings rates groups of samples by their results on the units that they have in common; see

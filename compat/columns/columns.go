@@ -15,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -30,10 +31,10 @@ const (
 	mostRow     = 1 << 20 // bytes
 )
 
-// The names of columns that are no metrics, in lower case. The first that a file has is it.
+// The names of columns that are no metrics, in lower case. The first that a file has is it, but for contenderNames.
 var (
 	problemNames   = []string{"problem", "task", "instance_id", "sample_id", "id"}
-	contenderNames = []string{"solution", "model", "agent", "system"}
+	contenderNames = []string{"solution", "agent", "model", "system"}
 	repeatNames    = []string{"repeat", "epoch", "attempt", "trial"}
 	errorNames     = []string{"error", "exception"}
 )
@@ -41,7 +42,16 @@ var (
 // metricNames are columns by which a file is recognized. With --as any other column of numbers is a metric, too.
 var metricNames = []string{"score", "passed", "resolved", "correct", "solved", "reward", "accuracy"}
 
+// In columns of verdictNames, errorWords are attempts that did not pass.
+var (
+	verdictNames = []string{"passed", "resolved", "correct", "solved"}
+	errorWords   = []string{"error", "errored", "timeout", "timed out", "crash", "crashed"}
+)
+
 func holds(head []byte) bool {
+	if report.IsResults(head) { // whose rows are tests
+		return false
+	}
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
 	names, err := csv.NewReader(bytes.NewReader(line)).Read()
 	if err != nil {
@@ -65,14 +75,17 @@ func column(header, names []string) int {
 
 // reader holds the parts of a file that were read.
 type reader struct {
-	header                            []string
-	problem, contender, repeat, error int
-	logs                              []*plan.Log
-	of                                map[string]*plan.Log
-	repeats                           map[[2]string]int
-	known                             map[string]bool // attempts that name their number
-	texts                             []int           // values that are no numbers, by column
-	numbers                           []int           // values that are numbers, by column
+	header                 []string
+	problem, repeat, error int
+	contender              []int // columns that name a contender together, such as agent and model
+	logs                   []*plan.Log
+	of                     map[string]*plan.Log // by the values of contender
+	first                  []string             // of each log, its value of the first of these columns
+	repeats                map[[2]string]int
+	known                  map[string]bool // attempts that name their number
+	texts                  []int           // values that are no numbers, by column
+	numbers                []int           // values that are numbers, by column
+	errors                 int             // rows with an error and without a number
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
@@ -116,7 +129,12 @@ func (r *reader) begin(header []string) error {
 		}
 		seen[r.header[i]] = true
 	}
-	r.problem, r.contender, r.repeat, r.error = column(r.header, problemNames), column(r.header, contenderNames), column(r.header, repeatNames), column(r.header, errorNames)
+	r.problem, r.repeat, r.error = column(r.header, problemNames), column(r.header, repeatNames), column(r.header, errorNames)
+	for _, name := range contenderNames {
+		if at := column(r.header, []string{name}); at >= 0 {
+			r.contender = append(r.contender, at)
+		}
+	}
 	switch {
 	case len(header) > mostColumns:
 		return fmt.Errorf("the header has more than %d columns", mostColumns)
@@ -128,20 +146,24 @@ func (r *reader) begin(header []string) error {
 }
 
 func (r *reader) row(row []string) error {
-	name := ""
-	if r.contender >= 0 {
-		if name = strings.Clone(row[r.contender]); name == "" {
-			return fmt.Errorf("%s is empty", r.header[r.contender])
+	var names []string
+	for _, at := range r.contender {
+		if row[at] == "" {
+			return fmt.Errorf("%s is empty", r.header[at])
 		}
+		names = append(names, strings.Clone(row[at]))
 	}
+	name := strings.Join(names, "\x00")
 	l := r.of[name]
 	if l == nil {
-		l = &plan.Log{Name: name}
-		if r.contender >= 0 && strings.EqualFold(r.header[r.contender], "model") {
-			l.Labels = map[string]string{"model": name}
+		l = &plan.Log{Name: strings.Join(names, " "), Labels: map[string]string{}}
+		for i, at := range r.contender {
+			if label := strings.ToLower(r.header[at]); label != "solution" {
+				l.Labels[label] = names[i]
+			}
 		}
 		r.of[name] = l
-		r.logs = append(r.logs, l)
+		r.logs, r.first = append(r.logs, l), append(r.first, append(names, "")[0])
 	}
 	a := plan.LogAttempt{Problem: strings.Clone(row[r.problem]), Class: verdict.Judged, Values: map[string]float64{}}
 	if a.Problem == "" {
@@ -151,10 +173,14 @@ func (r *reader) row(row []string) error {
 		return err
 	}
 	for i, field := range row {
-		if i == r.problem || i == r.contender || i == r.repeat || i == r.error || strings.TrimSpace(field) == "" {
+		if i == r.problem || slices.Contains(r.contender, i) || i == r.repeat || i == r.error || strings.TrimSpace(field) == "" {
 			continue
 		}
-		if v, ok := number(field); ok {
+		v, ok := number(field)
+		if !ok && slices.Contains(errorWords, strings.ToLower(strings.TrimSpace(field))) && slices.Contains(verdictNames, strings.ToLower(r.header[i])) {
+			v, ok = 0, true
+		}
+		if ok {
 			a.Values[r.header[i]] = v
 			r.numbers[i]++
 		} else {
@@ -162,9 +188,9 @@ func (r *reader) row(row []string) error {
 		}
 	}
 	if r.error >= 0 && strings.TrimSpace(row[r.error]) != "" {
-		a.Message = text.Line(row[r.error], 200)
+		a.Message, a.Class = text.Line(row[r.error], 200), verdict.NoScore
 		if len(a.Values) == 0 {
-			a.Class = verdict.NotJudged
+			r.errors++
 		}
 	}
 	l.Attempts = append(l.Attempts, a)
@@ -227,9 +253,22 @@ func (r *reader) finish() ([]*plan.Log, error) {
 	if len(metrics) == 0 {
 		return nil, errors.New("no column has numbers")
 	}
+	if r.errors > 0 {
+		notes = append(notes, text.Count(r.errors, "row")+" with an error and without a number, counted as failed")
+	}
 	slices.SortStableFunc(metrics, func(a, b string) int { return rank(a) - rank(b) })
+	if distinct := slices.Compact(slices.Sorted(slices.Values(r.first))); len(distinct) == len(r.logs) {
+		for i, l := range r.logs { // the first column tells them apart
+			l.Name = r.first[i]
+		}
+	}
 	for _, l := range r.logs {
-		l.Metrics = metrics
+		l.Metrics, l.Higher = metrics, map[string]bool{}
+		for _, name := range metrics {
+			if slices.Contains(verdictNames, strings.ToLower(name)) {
+				l.Higher[name] = true
+			}
+		}
 		for i := range l.Attempts {
 			for name := range dropped {
 				delete(l.Attempts[i].Values, name)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -47,6 +48,8 @@ type reader struct {
 	seen    map[resultKey]bool // results of attempts
 	errors  map[*plan.Log]int  // attempts
 	none    map[*plan.Log]int  // records whose score is not a number
+	records int
+	sums    map[string]*resultSum // scores, by result
 }
 
 type resultKey struct {
@@ -55,16 +58,23 @@ type resultKey struct {
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
-	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}}
+	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}, sums: map[string]*resultSum{}}
 	if err := jsonfile.Lines(file, l.record); err != nil {
 		return nil, err
 	}
 	if len(l.logs) == 0 {
 		return nil, errors.New("it has no samples")
 	}
+	all, err := readAggregate(file.Name())
+	if err != nil {
+		return nil, err
+	}
+	if all != nil {
+		l.judge(all)
+	}
 	for _, log := range l.logs {
 		if n := l.errors[log]; n > 0 {
-			log.Notes = append(log.Notes, text.Count(n, "attempt")+" ended by an error: they have no verdict here, although their records have a score")
+			log.Notes = append(log.Notes, text.Count(n, "attempt")+" with an error, whose recorded scores count")
 		}
 		if n := l.none[log]; n > 0 {
 			log.Notes = append(log.Notes, text.Count(n, "score")+" that is not a number, which have no verdict")
@@ -120,6 +130,7 @@ func (l *reader) record(r *jsonfile.Reader) error {
 	case len(c.score) == 0:
 		return r.Fail("sample %s: want evaluation.score", text.Line(c.sample, 80))
 	}
+	l.records++
 	return l.add(r, &c)
 }
 
@@ -138,7 +149,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 	l.seen[resultKey{key, c.result}] = true
 	log := l.of[c.model]
 	if log == nil {
-		log = &plan.Log{Name: c.model, Labels: map[string]string{"model": c.model}}
+		log = &plan.Log{Name: c.model, Labels: map[string]string{"model": c.model}, Higher: map[string]bool{}}
 		l.of[c.model] = log
 		l.logs = append(l.logs, log)
 	}
@@ -152,8 +163,8 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 		log.Attempts = append(log.Attempts, plan.LogAttempt{Problem: problem, Cluster: c.evaluation, Repeat: c.epoch, Class: verdict.Judged, Values: map[string]float64{}})
 	}
 	a := &log.Attempts[at]
-	if c.failure != nil && a.Class == verdict.Judged {
-		a.Class, a.Message, a.Values = verdict.NotJudged, text.Line(text.FirstLine(*c.failure), 200), nil
+	if c.failure != nil && strings.TrimSpace(*c.failure) != "" && a.Message == "" {
+		a.Message = text.Line(text.FirstLine(strings.TrimSpace(*c.failure)), 200)
 		l.errors[log]++
 	}
 	var score float64
@@ -161,9 +172,14 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 		l.none[log]++
 		return l.value(r, log, nil, c.name("score"), 0)
 	}
+	if l.sums[c.result] == nil {
+		l.sums[c.result] = &resultSum{}
+	}
+	l.sums[c.result].scores = append(l.sums[c.result].scores, score)
 	if err := l.value(r, log, a, c.name("score"), score); err != nil || c.correct == nil {
 		return err
 	}
+	log.Higher[c.name("is_correct")] = true
 	return l.value(r, log, a, c.name("is_correct"), map[bool]float64{true: 1}[*c.correct])
 }
 
@@ -185,7 +201,7 @@ func (l *reader) value(r *jsonfile.Reader, log *plan.Log, a *plan.LogAttempt, me
 			return r.Fail("more than %d metrics", mostMetrics)
 		}
 	}
-	if a != nil && a.Class == verdict.Judged {
+	if a != nil {
 		a.Values[metric] = value
 	}
 	return nil

@@ -29,6 +29,7 @@ const (
 const (
 	unclassified = "unclassified"
 	agentFailed  = "agent_failed"
+	agentTimeout = "AgentTimeoutError"
 
 	sandboxFailed = "sandbox_failed"
 )
@@ -49,7 +50,7 @@ var failures = byName(map[string][]string{
 		"ApiProviderResourceNotFoundError", "AuthenticationError", "PermissionDeniedError", "NotFoundError",
 	},
 	"harbor_failed":          {"ServiceOperationsUnsupportedError", "VercelScopeError", "DspyImportError", "MissingExtraError", notRegraded},
-	"agent_exhausted_budget": {"AgentTimeoutError", "ContextWindowExceededError", "OutputTokenExceededError", "ContextLengthExceededError", "OutputLengthExceededError"},
+	"agent_exhausted_budget": {agentTimeout, "ContextWindowExceededError", "OutputTokenExceededError", "ContextLengthExceededError", "OutputLengthExceededError"},
 	"agent_refused_task":     {"AgentSafetyRefusalError", "ContentPolicyViolationError"},
 	"verifier_failed":        {verifierTimeout, rewardNotFound, rewardEmpty, outputUnreadable},
 	"cancelled":              {"CancelledError"},

@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // judge fills in what is said of a trial and of its steps.
@@ -134,23 +135,24 @@ func (t *trialResult) sumUp(last bool) {
 		}
 		return
 	}
-	sum, n := map[string]float64{}, 0.0
+	values, n := map[string][]float64{}, 0
 	for _, s := range t.Steps {
 		if s.Verifier == nil {
 			continue
 		}
 		n++
 		for name, value := range s.Verifier.Rewards {
-			sum[name] += value
+			values[name] = append(values[name], value)
 		}
 	}
 	if n == 0 {
 		return
 	}
-	for name := range sum {
-		sum[name] /= n
+	means := map[string]float64{}
+	for name, of := range values {
+		means[name] = statistics.Mean(append(of, make([]float64, n-len(of))...)) // a missing reward counts as 0
 	}
-	t.Verifier = &rewards{sum}
+	t.Verifier = &rewards{means}
 }
 
 // verified writes the directory of a trial's verifier, or of a step's: what the script left

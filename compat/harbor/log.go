@@ -3,8 +3,10 @@ package harbor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,11 +17,31 @@ import (
 )
 
 // logFormat is the result.json of a trial. A job is a directory of trials.
-var logFormat = plan.LogFormat{Name: recorder, Title: "the result of a trial of Harbor", Holds: holdsTrial, Read: readLog}
+var logFormat = plan.LogFormat{Name: recorder, Title: "the result of a trial of Harbor", Holds: holdsTrial, Read: readLog, Unfinished: unfinishedTrial}
 
 func holdsTrial(head []byte) bool {
 	keys := jsonfile.Keys(head)
 	return keys["task_name"] && keys["trial_name"]
+}
+
+// unfinishedTrial reports whether a file is the configuration of a trial without a result.
+func unfinishedTrial(path string, head []byte) bool {
+	if filepath.Base(path) != "config.json" || !jsonfile.Keys(head)["trial_name"] {
+		return false
+	}
+	path = filepath.Join(filepath.Dir(path), "result.json")
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	result, err := os.Open(path)
+	if err != nil {
+		return false // the error is that of reading it
+	}
+	defer result.Close()
+	head = make([]byte, plan.LogHead)
+	n, _ := result.ReadAt(head, 0) // io.EOF for a short file
+	return !holdsTrial(head[:n])   // it was cut off
 }
 
 // readLog reads a trial as an attempt at its task.
@@ -32,7 +54,7 @@ func readLog(file *os.File) ([]*plan.Log, error) {
 		return nil, err
 	}
 	labels := t.labels()
-	l := &plan.Log{Name: strings.Trim(labels["agent"]+" "+labels["model"], " "), Labels: map[string]string{}}
+	l := &plan.Log{Name: strings.Trim(labels["agent"]+" "+labels["model"], " "), Labels: map[string]string{}, Higher: map[string]bool{"reward": true}}
 	for _, name := range []string{"agent", "model", "dataset"} {
 		if labels[name] != "" {
 			l.Labels[name] = labels[name]
@@ -54,8 +76,11 @@ func readLog(file *os.File) ([]*plan.Log, error) {
 		a.Message = text.Line(all[0].why(), maxWhy)
 	}
 	if !t.valid() {
-		a.Class, a.Values = verdict.NotJudged, nil
-		l.Notes = []string{"an attempt without a valid reward, which has no verdict: Harbor counts 0"}
+		note := "an attempt without a valid reward, which has no verdict: Harbor counts 0"
+		if a.Class = t.lost(); a.Class != verdict.NotJudged {
+			note = "an attempt without a reward that its agent or solution ended, counted as 0"
+		}
+		a.Values, l.Notes = nil, []string{note}
 		if l.Metrics == nil { // it would hide the metrics of other files
 			l.Metrics = []string{"reward"}
 		}

@@ -16,7 +16,12 @@ func TestTrialAsLog(t *testing.T) {
 		`"verifier_result": {"rewards": {"reward": null}}`:            "[reward] broken map[] ",
 		`"verifier_result": {"rewards": {"reward": 0}}, "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": "late\nvery"}`:          "[reward] judged map[reward:0] AgentTimeoutError (agent_exhausted_budget): late",
 		`"verifier_result": {"rewards": {"reward": 0}}, "exception_info": {"exception_type": "EnvironmentStartTimeoutError", "exception_message": "no image"}`: "[reward] broken map[] EnvironmentStartTimeoutError (sandbox_failed): no image",
-		`"verifier_result": null, "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": ""}`:                                          "[reward] broken map[] AgentTimeoutError (agent_exhausted_budget): ",
+		`"verifier_result": null, "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": ""}`:                                          "[reward] timeout map[] AgentTimeoutError (agent_exhausted_budget): ",
+		`"verifier_result": null, "exception_info": {"exception_type": "NonZeroAgentExitCodeError", "exception_message": "1"}`:                                 "[reward] no_score map[] NonZeroAgentExitCodeError (agent_failed): 1",
+		`"verifier_result": null, "exception_info": {"exception_type": "VerifierTimeoutError", "exception_message": "60 s"}`:                                   "[reward] timeout map[] VerifierTimeoutError (verifier_failed): 60 s",
+		`"verifier_result": null, "exception_info": {"exception_type": "ApiRateLimitError", "exception_message": "429"}`:                                       "[reward] broken map[] ApiRateLimitError (model_provider_failed): 429",
+		`"verifier_result": null, "exception_info": {"exception_type": "RuntimeError", "exception_message": "compose"}`:                                        "[reward] broken map[] RuntimeError (unclassified): compose",
+		`"verifier_result": null, "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": "", "policy": {"has_valid_reward": false}}`:   "[reward] broken map[] AgentTimeoutError (agent_exhausted_budget): ",
 	} {
 		content := fmt.Sprintf(trial, rest)
 		logs, err := readLog(textfile.Open(t, "result.json", content))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // The files of a job that Harbor's own programs read. Members that have their defaults are
@@ -169,7 +170,7 @@ func (s *jobStats) add(key string, t *trialResult) {
 		}
 		text := pyjson.Float(value)
 		of.Rewards[name][text] = append(of.Rewards[name][text], t.TrialName)
-		of.sums[name] += value
+		of.sums[name] = statistics.Saturated(of.sums[name] + value)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // recorder is Harbor's name in records.
@@ -185,6 +186,26 @@ func (t *trial) valid() bool {
 // no evidence about the solution.
 func (t *trial) interrupted() bool {
 	return slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).own })
+}
+
+// lost returns the class of a trial without a valid reward: NotJudged unless its agent or its solution ended it before
+// there was one.
+func (t *trial) lost() verdict.Class {
+	all := t.exceptions()
+	if len(all) == 0 || t.Verifier != nil && len(t.Verifier.Rewards) > 0 {
+		return verdict.NotJudged
+	}
+	class := verdict.NoScore
+	for _, e := range all {
+		f := failureOf(e.Type)
+		switch {
+		case e.Type == verifierTimeout, e.Type == agentTimeout && e.valid():
+			class = verdict.SessionTimeout
+		case !e.valid(), !f.own && f.group != agentFailed:
+			return verdict.NotJudged
+		}
+	}
+	return class
 }
 
 // reward returns the reward of a name, or nil.

@@ -139,7 +139,7 @@ func write(t *testing.T, name, text string) string {
 func TestScores(t *testing.T) {
 	for value, want := range map[string]map[string]float64{
 		`"C"`: {"s": 1}, `"P"`: {"s": 0.5}, `"N"`: {"s": 0}, `true`: {"s": 1}, `"No"`: {"s": 0}, `" 2.5"`: {"s": 2.5}, `-3`: {"s": -3},
-		`NaN`: {}, `-Infinity`: {}, `"nan"`: {}, `null`: {}, `[1]`: {}, `"unclear"`: {}, `{"a": 1, "b": "C", "c": NaN}`: {"s.a": 1, "s.b": 1},
+		`NaN`: {}, `-Infinity`: {}, `"nan"`: {}, `null`: {}, `[1]`: {"s": 0}, `["C", "I"]`: {"s": 0}, `{"a": [1]}`: {"s.a": 0}, `"unclear"`: {}, `{"a": 1, "b": "C", "c": NaN}`: {"s.a": 1, "s.b": 1},
 	} {
 		l, err := readFile(t, write(t, "x.json", header+`, "samples": [{"id": 7, "epoch": 1, "scores": {"s": {"value": `+value+`}}}]}`))
 		if err != nil || l.Attempts[0].Problem != "t/7" {

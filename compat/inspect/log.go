@@ -48,6 +48,7 @@ type log struct {
 	errors   int
 	limited  int
 	zeros    map[string]int // values that inspect_ai counts as 0, by metric
+	lists    map[string]int // values that are lists, by metric
 	messages map[string]string
 }
 
@@ -57,7 +58,7 @@ type sampleKey struct {
 }
 
 func newLog() *log {
-	return &log{seen: map[sampleKey]bool{}, metrics: map[string]map[string]bool{}, zeros: map[string]int{}, messages: map[string]string{}}
+	return &log{seen: map[sampleKey]bool{}, metrics: map[string]map[string]bool{}, zeros: map[string]int{}, lists: map[string]int{}, messages: map[string]string{}}
 }
 
 // json reads a log of JSON, or the header of an archive, which is one without samples.
@@ -188,6 +189,9 @@ func (l *log) value(a *plan.LogAttempt, scorer, metric string, value json.RawMes
 	l.metrics[scorer][metric] = true
 	v, ok := number(value)
 	switch {
+	case len(value) > 0 && value[0] == '[':
+		a.Values[metric] = 0
+		l.lists[metric]++
 	case ok:
 		a.Values[metric] = v
 	case isSet(value): // null was not scored
@@ -268,6 +272,9 @@ func (l *log) finish() (*plan.Log, error) {
 	}
 	if l.limited > 0 {
 		out.Notes = append(out.Notes, text.Count(l.limited, "attempt")+" ended by a limit; what was scored counts")
+	}
+	for _, metric := range slices.Sorted(maps.Keys(l.lists)) {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s of %s that are lists, counted as 0 as in inspect_ai", text.Count(l.lists[metric], "score"), text.Line(metric, 60)))
 	}
 	for _, metric := range slices.Sorted(maps.Keys(l.zeros)) {
 		out.Notes = append(out.Notes, fmt.Sprintf("%s of %s without a number: inspect_ai counts 0; here they have no verdict", text.Count(l.zeros[metric], "score"), text.Line(metric, 60)))

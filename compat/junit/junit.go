@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
@@ -36,16 +37,51 @@ func holds(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("<")) && bytes.Contains(head, []byte("<testsuite"))
 }
 
+// outcome is how a test ended. The worst of several counts.
+type outcome int
+
+const (
+	passed  outcome = iota
+	unknown         // its attributes have a word that no known program writes
+	notRun
+	errored
+	failed
+)
+
+// elementOutcomes are the elements below a test case for how it ended. Surefire adds others, such as flakyFailure, for
+// attempts that do not decide.
+var elementOutcomes = map[string]outcome{"failure": failed, "error": errored, "skipped": notRun, "ignored": notRun, "disabled": notRun}
+
+// wordOutcomes are values of the attributes status and result, in lower case, by which GoogleTest, CTest, Bazel and
+// others record how a test ended, with or without an element.
+var wordOutcomes = map[string]outcome{
+	"": passed, "run": passed, "completed": passed, "passed": passed, "pass": passed, "success": passed, "successful": passed, "succeeded": passed, "ok": passed, "true": passed, "fixed": passed,
+	"fail": failed, "failed": failed, "failure": failed, "false": failed, "regression": failed,
+	"error": errored, "errored": errored, "broken": errored, "timeout": errored, "timedout": errored, "interrupted": errored, "crashed": errored, "aborted": errored,
+	"notrun": notRun, "not_run": notRun, "skip": notRun, "skipped": notRun, "suppressed": notRun, "filtered": notRun, "disabled": notRun, "ignored": notRun,
+	"cancelled": notRun, "canceled": notRun, "pending": notRun, "todo": notRun, "inconclusive": notRun, "notexecuted": notRun,
+}
+
 // testcase is a test case as far as it was read.
 type testcase struct {
-	name, outcome, message string // outcome is the name of the element for how it ended; "" passed
+	name, message string
+	outcome       outcome
+	failures      int // elements for failures and errors
+}
+
+// suite is a test suite that is being read.
+type suite struct {
+	name    string
+	counted int // failures and errors, by its attributes
+	found   int // failures and errors of its cases and suites
 }
 
 type reader struct {
 	log     plan.Log
-	last    testcase
+	suites  []suite // open ones, outermost first
+	last    map[string]outcome
 	repeats map[string]int
-	counts  map[string]int
+	counts  map[outcome]int
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
@@ -57,7 +93,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 		}
 		return nil, fmt.Errorf("its encoding is %s: convert it to UTF-8", text.Line(name, 40))
 	}
-	r := &reader{log: plan.Log{Metrics: []string{metric}}, repeats: map[string]int{}, counts: map[string]int{}}
+	r := &reader{log: plan.Log{Metrics: []string{metric}, Higher: map[string]bool{metric: true}}, last: map[string]outcome{}, repeats: map[string]int{}, counts: map[outcome]int{}}
 	if err := r.elements(in, dec); err != nil {
 		line, _ := dec.InputPos()
 		return nil, fmt.Errorf("line %d: %w", line, err)
@@ -65,9 +101,13 @@ func read(file *os.File) ([]*plan.Log, error) {
 	if len(r.log.Attempts) == 0 {
 		return nil, errors.New("it has no test case")
 	}
-	for _, note := range []struct{ outcome, words string }{
-		{"error", "ended by an error, which have no verdict"},
-		{"skipped", "skipped, which have no verdict"},
+	for _, note := range []struct {
+		outcome outcome
+		words   string
+	}{
+		{errored, "ended by an error, counted as failed"},
+		{notRun, "skipped, which have no verdict"},
+		{unknown, "with an unknown status or result, which have no verdict"},
 	} {
 		if n := r.counts[note.outcome]; n > 0 {
 			r.log.Notes = append(r.log.Notes, text.Count(n, "test")+" "+note.words)
@@ -98,22 +138,65 @@ func (r *reader) elements(in *capped.Reader, dec *xml.Decoder) error {
 			if open = append(open, name); len(open) > mostDepth {
 				return fmt.Errorf("elements are more than %d deep", mostDepth)
 			}
+			parent := ""
+			if len(open) > 1 {
+				parent = open[len(open)-2]
+			}
 			switch {
 			case name == "testcase" && of == nil:
-				of = &testcase{name: caseName(token)}
-			case of != nil && open[len(open)-2] == "testcase":
-				of.end(name, attribute(token, "message"))
+				of = newCase(token)
+			case of != nil && parent == "testcase":
+				if end, known := elementOutcomes[name]; known {
+					of.end(end, attribute(token, "message"))
+					if end >= errored {
+						of.failures++
+					}
+				}
+			case of != nil:
+			case name == "testsuite" || name == "testsuites":
+				r.suites = append(r.suites, newSuite(token))
+			case (name == "failure" || name == "error") && parent == "testsuite":
+				if err := r.add(&testcase{name: r.suites[len(r.suites)-1].name, message: text.Line(attribute(token, "message"), 200), outcome: errored}); err != nil {
+					return err
+				}
 			}
 		case xml.EndElement:
 			open = open[:len(open)-1]
-			if token.Name.Local == "testcase" && of != nil {
-				if err := r.add(of); err != nil {
-					return err
-				}
-				of = nil
+			var err error
+			switch name := token.Name.Local; {
+			case name == "testcase" && of != nil:
+				err, of = r.add(of), nil
+			case of == nil && (name == "testsuite" || name == "testsuites"):
+				err = r.endSuite()
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
+}
+
+func newSuite(e xml.StartElement) suite {
+	s := suite{name: cmp.Or(attribute(e, "name"), e.Name.Local)}
+	for _, name := range []string{"failures", "errors"} {
+		n, _ := strconv.Atoi(attribute(e, name)) // anything else counts nothing
+		s.counted += max(0, min(n, mostCases))
+	}
+	return s
+}
+
+// endSuite ends the open suite. If it counts more failures than its cases have, one attempt at the suite failed: a
+// class whose set-up throws has no case in some programs' files.
+func (r *reader) endSuite() error {
+	s := r.suites[len(r.suites)-1]
+	r.suites = r.suites[:len(r.suites)-1]
+	if len(r.suites) > 0 {
+		r.suites[len(r.suites)-1].found += max(s.counted, s.found)
+	}
+	if more := s.counted - s.found; more > 0 {
+		return r.attempt(&testcase{name: s.name, message: fmt.Sprintf("its suite counts %s that no test has", text.Count(more, "failure")), outcome: errored})
+	}
+	return nil
 }
 
 func attribute(e xml.StartElement, name string) string {
@@ -125,7 +208,25 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// caseName is the name of a test case within its class.
+func newCase(e xml.StartElement) *testcase {
+	t := &testcase{name: caseName(e)}
+	for _, name := range []string{"status", "result"} {
+		word := strings.ToLower(strings.TrimSpace(attribute(e, name)))
+		end, known := wordOutcomes[word]
+		if !known {
+			end = unknown
+		}
+		if end != passed {
+			t.end(end, name+" is "+word)
+		}
+	}
+	if strings.EqualFold(attribute(e, "executed"), "false") {
+		t.end(notRun, "it was not executed")
+	}
+	return t
+}
+
+// caseName returns the name of a test case within its class.
 func caseName(e xml.StartElement) string {
 	class, name := attribute(e, "classname"), attribute(e, "name")
 	if class == "" || name == "" {
@@ -134,38 +235,45 @@ func caseName(e xml.StartElement) string {
 	return class + "::" + name
 }
 
-// end notes how a test ended. A test that failed and whose teardown broke has failed.
-func (t *testcase) end(element, message string) {
-	rank := map[string]int{"skipped": 1, "error": 2, "failure": 3}
-	if rank[element] > rank[t.outcome] {
-		t.outcome, t.message = element, text.Line(message, 200)
+// end records an outcome. An equal one with a message replaces that of an attribute.
+func (t *testcase) end(end outcome, message string) {
+	if end > t.outcome || end == t.outcome && message != "" && strings.HasPrefix(t.message, "status is ") {
+		t.outcome, t.message = end, text.Line(message, 200)
 	}
 }
 
-// add adds a test case. One of a name that is there already is a further attempt.
+// add adds a test case to the open suite.
 func (r *reader) add(t *testcase) error {
+	if n := len(r.suites); n > 0 && t.outcome >= errored {
+		r.suites[n-1].found += max(1, t.failures)
+	}
+	return r.attempt(t)
+}
+
+// attempt adds a test case to the log. A further case of an equal name is a further attempt.
+func (r *reader) attempt(t *testcase) error {
 	switch {
 	case t.name == "":
 		return errors.New("a test case has neither name nor classname")
 	case len(r.log.Attempts) == mostCases:
 		return fmt.Errorf("more than %d test cases", mostCases)
 	}
-	if r.last.name == t.name && r.last.outcome == "failure" && t.outcome == "error" {
-		return nil // pytest writes a second element for a teardown that broke
+	if r.last[t.name] == failed && t.outcome == errored && (strings.HasPrefix(t.message, "failed on teardown") || strings.HasPrefix(t.message, "test teardown")) {
+		return nil // pytest writes a second element for a failed test with a failing teardown
 	}
-	r.last = *t
+	r.last[t.name] = t.outcome
 	r.repeats[t.name]++
 	r.counts[t.outcome]++
 	a := plan.LogAttempt{Problem: t.name, Repeat: r.repeats[t.name], Class: verdict.Judged, Message: t.message}
 	switch t.outcome {
-	case "":
+	case passed:
 		a.Values = map[string]float64{metric: 1}
-	case "failure":
+	case failed, errored:
 		a.Values = map[string]float64{metric: 0}
-	case "error":
-		a.Class = verdict.NotJudged
-	default:
+	case notRun:
 		a.Class = verdict.NotRun
+	default:
+		a.Class = verdict.NotJudged
 	}
 	r.log.Attempts = append(r.log.Attempts, a)
 	return nil

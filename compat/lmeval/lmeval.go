@@ -165,36 +165,80 @@ func (l *reader) finish(path string) ([]*plan.Log, error) {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s of %s without a number, which have no verdict", text.Count(n, "value"), text.Line(metric, 60)))
 		}
 	}
-	model, err := modelOf(filepath.Join(filepath.Dir(path), "results_"+time+".json"))
+	all, err := readResults(filepath.Join(filepath.Dir(path), "results_"+time+".json"))
 	if err != nil {
 		return nil, err
 	}
-	if out.Name = model; model != "" {
-		out.Labels["model"] = model
+	if out.Name = all.model; all.model != "" {
+		out.Labels["model"] = all.model
+	}
+	out.Higher = map[string]bool{}
+	for _, metric := range out.Metrics {
+		name, _, _ := strings.Cut(metric, ",") // before the filter
+		if higher, known := all.higher[task][name]; known {
+			out.Higher[metric] = higher
+		}
+	}
+	if n := all.samples[task]; n.Effective > len(l.attempts) {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d of %s that were evaluated are not in the file", n.Effective-len(l.attempts), text.Count(n.Effective, "sample")))
+	} else if n.Original > max(n.Effective, len(l.attempts)) {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d of %s of the task were evaluated", len(l.attempts), text.Count(n.Original, "sample")))
 	}
 	return []*plan.Log{out}, nil
 }
 
-// modelOf returns the model that results name; "" if there are none.
-func modelOf(path string) (model string, err error) {
+// results holds the parts of results that samples lack.
+type results struct {
+	model   string
+	higher  map[string]map[string]bool // by task and metric, whether higher values are better
+	samples map[string]sampleCount     // by task
+}
+
+type sampleCount struct{ Original, Effective int }
+
+// readResults reads the results at a path, or nothing if there are none.
+func readResults(path string) (results, error) {
+	all := results{higher: map[string]map[string]bool{}, samples: map[string]sampleCount{}}
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return "", nil
+		return all, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return all, err
 	}
 	defer file.Close()
 	r := jsonfile.New(file)
 	err = r.Object(func(key string) error {
-		if key == "model_name" {
-			return r.Value(&model)
+		switch key {
+		case "model_name":
+			return r.Value(&all.model)
+		case "higher_is_better":
+			return r.Object(func(task string) error {
+				var of map[string]any // a group can have null
+				err := r.Value(&of)
+				for metric, higher := range of {
+					if higher, known := higher.(bool); known {
+						if all.higher[task] == nil {
+							all.higher[task] = map[string]bool{}
+						}
+						all.higher[task][metric] = higher
+					}
+				}
+				return err
+			})
+		case "n-samples":
+			return r.Object(func(task string) error {
+				var n sampleCount
+				err := r.Value(&n)
+				all.samples[task] = n
+				return err
+			})
 		}
 		return r.Skip()
 	})
 	if err != nil {
-		return "", fmt.Errorf("the results %s next to it: %w", filepath.Base(path), err)
+		return all, fmt.Errorf("the results %s next to it: %w", filepath.Base(path), err)
 	}
-	return model, nil
+	return all, nil
 }

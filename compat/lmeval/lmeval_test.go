@@ -80,6 +80,31 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// Results next to samples have the direction of metrics, and how many documents there are.
+func TestResults(t *testing.T) {
+	sample := `{"doc_id": 1, "doc": {}, "filter": "none", "metrics": ["acc", "bias", "odd"], "acc": 1, "bias": 0, "odd": 1}`
+	for results, want := range map[string]string{
+		`{"higher_is_better": {"t": {"acc": true, "bias": false, "odd": null}, "g": null}, "n-samples": {"t": {"original": 1, "effective": 1}}}`: `map[acc:true bias:false] []`,
+		`{"n-samples": {"t": {"original": 5000, "effective": 5000}}}`:                                                                            `map[] ["4999 of 5000 samples that were evaluated are not in the file"]`,
+		`{"n-samples": {"t": {"original": 5000, "effective": 1}}}`:                                                                               `map[] ["1 of 5000 samples of the task were evaluated"]`,
+		`{"n-samples": {"u": {"original": 5000, "effective": 1}}}`:                                                                               `map[] []`,
+	} {
+		dir := t.TempDir()
+		for name, content := range map[string]string{"results_2026-01-02T03-04-05.6.json": results, "samples_t_2026-01-02T03-04-05.6.jsonl": sample} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l, err := readOne(textfile.OpenAt(t, filepath.Join(dir, "samples_t_2026-01-02T03-04-05.6.jsonl")))
+		if err != nil {
+			t.Fatalf("%s: %v", results, err)
+		}
+		if got := fmt.Sprintf("%v %q", l.Higher, l.Notes); got != want {
+			t.Errorf("%s: %s, want %s", results, got, want)
+		}
+	}
+}
+
 func TestBroken(t *testing.T) {
 	sample := `{"doc_id": 1, "doc": {}, "acc": 1}`
 	many := ""

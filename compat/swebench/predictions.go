@@ -107,7 +107,7 @@ func (p *predictions) add(r *jsonfile.Reader) error {
 	p.seen[one.ID] = true
 	l := p.of[one.Model]
 	if l == nil {
-		l = &plan.Log{Name: one.Model, Labels: map[string]string{"model": one.Model}, Metrics: []string{metric}, Unjudged: true}
+		l = &plan.Log{Name: one.Model, Labels: map[string]string{"model": one.Model}, Metrics: []string{metric}, Higher: map[string]bool{metric: true}, Unjudged: true}
 		p.of[one.Model] = l
 		p.logs = append(p.logs, l)
 	}

@@ -43,12 +43,12 @@ type reader struct {
 	log    plan.Log
 	seen   map[string]string // the list or place that has an instance
 	counts map[string]int
-	// infrastructure are the instances of any list that SWE-bench takes for not resolved for that reason.
+	// infrastructure lists the instances that SWE-bench supposes not to be resolved because of the machine.
 	infrastructure []string
 }
 
 // lists are the lists of a run's report that record how instances ended. A completed instance is resolved or
-// not.
+// not. An error counts as not resolved, as in SWE-bench: a patch that does not apply is one.
 var lists = map[string]struct {
 	class verdict.Class
 	value float64
@@ -56,7 +56,7 @@ var lists = map[string]struct {
 	"resolved_ids":    {verdict.Judged, 1},
 	"unresolved_ids":  {verdict.Judged, 0},
 	"empty_patch_ids": {verdict.NoSubmission, 0},
-	"error_ids":       {verdict.NotJudged, 0},
+	"error_ids":       {verdict.NoReport, 0},
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
@@ -78,7 +78,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 				}
 				return s.add(r, id, key, end.class, end.value)
 			})
-		case key == "incomplete_ids":
+		case key == "incomplete_ids", key == "ambiguous_failure_ids":
 			return r.Array(func(int) error {
 				s.counts[key]++
 				return r.Skip()
@@ -157,18 +157,24 @@ func (s *reader) finish() (*plan.Log, error) {
 	l := &s.log
 	broken := map[string]bool{}
 	for _, id := range s.infrastructure {
-		broken[id] = s.seen[id] == "unresolved_ids" // an error has no verdict anyway
+		broken[id] = s.seen[id] == "unresolved_ids" || s.seen[id] == "error_ids"
 	}
 	for i := range l.Attempts {
-		if a := &l.Attempts[i]; broken[a.Problem] {
+		a := &l.Attempts[i]
+		if a.Class == verdict.NoReport {
+			a.Message = "ended by an error"
+		}
+		if broken[a.Problem] {
 			a.Class, a.Values, a.Message = verdict.NotJudged, nil, "a likely failure of infrastructure"
+			s.counts[s.seen[a.Problem]]--
 			s.counts["infra_failure_ids"]++
 		}
 	}
-	l.Metrics = []string{metric}
+	l.Metrics, l.Higher = []string{metric}, map[string]bool{metric: true}
 	for _, note := range []struct{ list, words string }{
-		{"error_ids", "ended by an error: SWE-bench counts them as not resolved; here they have no verdict"},
-		{"empty_patch_ids", "without a patch, which counts as not resolved"},
+		{"error_ids", "ended by an error, counted as not resolved"},
+		{"empty_patch_ids", "without a patch, counted as not resolved"},
+		{"ambiguous_failure_ids", "not resolved for an ambiguous cause, counted as not resolved"},
 		{"infra_failure_ids", "not resolved for a likely failure of infrastructure: SWE-bench counts them; here they have no verdict"},
 		{"incomplete_ids", "not submitted: SWE-bench counts them as not resolved; here they are left out"},
 	} {

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"org__lib-1": "1", "org__lib-2": "0", "org__lib-3": "1", "org__lib-4": string(verdict.NoSubmission), "org__lib-5": string(verdict.NotJudged)}
+	want := map[string]string{"org__lib-1": "1", "org__lib-2": "0", "org__lib-3": "1", "org__lib-4": string(verdict.NoSubmission), "org__lib-5": string(verdict.NoReport)}
 	if got := outcomes(l); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -76,17 +76,21 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// Infrastructure failures of the harness have no verdict.
-func TestInfrastructure(t *testing.T) {
-	l, err := readText(t, `{"infra_failure_ids": ["b", "c"], "unresolved_ids": ["a", "b"], "error_ids": ["c"]}`)
+// Errors count as not resolved, unless the harness supposes a failure of infrastructure: these have no verdict.
+func TestErrors(t *testing.T) {
+	l, err := readText(t, `{"infra_failure_ids": ["b", "c", "z"], "ambiguous_failure_ids": ["a"], "unresolved_ids": ["a", "b"], "error_ids": ["c", "d", "e"]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]string{"a": "0", "b": string(verdict.NotJudged), "c": string(verdict.NotJudged)}; !maps.Equal(outcomes(l), want) {
+	want := map[string]string{"a": "0", "b": string(verdict.NotJudged), "c": string(verdict.NotJudged), "d": string(verdict.NoReport), "e": string(verdict.NoReport)}
+	if !maps.Equal(outcomes(l), want) {
 		t.Errorf("%v, want %v", outcomes(l), want)
 	}
-	if notes := strings.Join(l.Notes, "\n"); !strings.Contains(notes, "1 instance not resolved for") {
-		t.Errorf("%q", l.Notes)
+	notes := strings.Join(l.Notes, "\n")
+	for _, note := range []string{"2 instances ended by an error, counted as not resolved", "2 instances not resolved for a likely failure", "1 instance not resolved for an ambiguous cause"} {
+		if !strings.Contains(notes, note) {
+			t.Errorf("no note %q: %q", note, l.Notes)
+		}
 	}
 }
 

@@ -23,9 +23,19 @@ type Logs struct {
 	Metric  string   // metric for report.Compare that corresponds to the requested one
 	Of      string   // description of the results
 	Notes   []string // number of shared problems, and notes from each file
-	files   *logReader
-	scale   scale
-	metric  string
+	// Direction names the values that count as better, unless the files say so and these are the higher ones.
+	Direction string
+
+	files *logReader
+	scale scale
+}
+
+// Remarks returns Notes and Direction, for results that are ranked.
+func (l *Logs) Remarks() []string {
+	if l.Direction == "" {
+		return l.Notes
+	}
+	return append(slices.Clone(l.Notes), l.Direction)
 }
 
 // LogFormats returns the names of the formats of ReadLogs.
@@ -38,8 +48,9 @@ func LogFormats(o *options.Options) []string {
 }
 
 // ReadLogs reads files of other programs, and directories of such files. as is the name of their format; ""
-// detects it for each file. metric is a metric that all files contain; "" selects the first of these.
-func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, error) {
+// detects it for each file. metric is a metric that all files contain; "" selects the first of these. If lower is set,
+// its lower values are better.
+func ReadLogs(o *options.Options, names []string, as, metric string, lower bool) (*Logs, error) {
 	r := logReader{options: o, asFormat: as}
 	for _, name := range names {
 		if err := r.side(name); err != nil {
@@ -51,8 +62,12 @@ func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, err
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	out := &Logs{Of: metric + " of " + text.Count(r.files, "file"), Notes: r.remarks(), files: &r, scale: scaleOf(r.logs, metric), metric: metric}
-	out.Results, out.Metric = out.scale.results(r.logs, metric), out.scale.metric()
+	out := &Logs{Of: metric + " of " + text.Count(r.files, "file"), Notes: r.remarks(), files: &r}
+	if lower, out.Direction, err = r.direction(metric, lower); err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	out.scale = scaleOf(r.logs, metric, lower)
+	out.Results, out.Metric = out.scale.results(r.logs), out.scale.kind.metric()
 	if len(r.logs) > 1 {
 		out.Notes = append([]string{r.matched()}, out.Notes...)
 	}
@@ -68,9 +83,9 @@ func OnOneScale(metric string, lists ...[]*plan.Log) (results []*report.Results)
 		}
 		all = append(all, wrapped[i]...)
 	}
-	s := scaleOf(all, metric)
+	s := scaleOf(all, metric, false)
 	for _, logs := range wrapped {
-		results = append(results, s.results(logs, metric))
+		results = append(results, s.results(logs))
 	}
 	return results
 }
@@ -111,7 +126,7 @@ func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, er
 	results := [2]*report.Results{}
 	for i := range sides {
 		var err error
-		if results[i], err = selection.Pick(l.scale.results(sides[i], l.metric), selectors); err != nil {
+		if results[i], err = selection.Pick(l.scale.results(sides[i]), selectors); err != nil {
 			return nil, err
 		}
 		results[i].Run = names[i]
@@ -212,17 +227,56 @@ func (r *logReader) matched() string {
 	return line
 }
 
-// scale is the range of a metric's values.
-type scale int
+// direction reports whether lower values of a metric are better: as asked, or as the files say.
+func (r *logReader) direction(metric string, lower bool) (lowerBest bool, note string, err error) {
+	said := map[bool]*sideLog{}
+	for _, l := range r.logs {
+		if higher, known := l.Higher[metric]; known {
+			said[higher] = cmp.Or(said[higher], l)
+		}
+	}
+	name := text.Line(metric, 60)
+	switch {
+	case said[true] != nil && said[false] != nil:
+		return false, "", fmt.Errorf("higher values of %s are better in %s, and lower ones in %s", name, said[true].side, said[false].side)
+	case lower && said[true] != nil:
+		return false, "", fmt.Errorf("--lower does not fit: in %s, higher values of %s are better", said[true].side, name)
+	case said[false] != nil:
+		return true, "lower values of " + name + " are better, according to the files", nil
+	case lower:
+		return true, "lower values of " + name + " are better", nil
+	case said[true] != nil:
+		return false, "", nil
+	}
+	return false, "higher values of " + name + " are assumed to be better; --lower is the opposite", nil
+}
+
+// kind is the range of a metric's values.
+type kind int
 
 const (
-	binary scale = iota // each is 0 or 1
-	share               // each is from 0 to 1
+	binary kind = iota // each is 0 or 1
+	share              // each is from 0 to 1
 	free
 )
 
-func scaleOf(logs []*sideLog, metric string) scale {
-	s := binary
+// scale describes how the values of a metric become cells.
+type scale struct {
+	kind kind
+	of   report.Metric
+}
+
+func scaleOf(logs []*sideLog, metric string, lower bool) scale {
+	s := scale{kindOf(logs, metric), report.Metric{Name: metric, LowerBest: lower}}
+	if lower && s.kind == binary { // 1 is not solved
+		s.kind = share
+	}
+	s.of.Bounded = s.kind != free
+	return s
+}
+
+func kindOf(logs []*sideLog, metric string) kind {
+	k := binary
 	for _, l := range logs {
 		for i := range l.Attempts {
 			switch v, ok := l.Attempts[i].Values[metric]; {
@@ -230,33 +284,40 @@ func scaleOf(logs []*sideLog, metric string) scale {
 			case v < 0 || v > 1:
 				return free
 			case v != 0 && v != 1:
-				s = share
+				k = share
 			}
 		}
 	}
-	return s
+	return k
 }
 
 // metric returns the metric for comparisons of cells.
-func (s scale) metric() string { return [...]string{"solved", "score", "unbounded"}[s] }
+func (k kind) metric() string { return [...]string{"solved", "score", "unbounded"}[k] }
 
 // results returns the attempts of logs as cells.
-func (s scale) results(logs []*sideLog, metric string) *report.Results {
+func (s scale) results(logs []*sideLog) *report.Results {
 	out := &report.Results{Schema: report.Schema}
+	of := s.of
 	for _, l := range logs {
 		for i := range l.Attempts {
-			out.Cells = append(out.Cells, s.cell(l.Log, &l.Attempts[i], metric))
+			cell := s.cell(l.Log, &l.Attempts[i])
+			cell.Metric = &of
+			out.Cells = append(out.Cells, cell)
 		}
 	}
 	return out
 }
 
 // cell returns an attempt as a cell. An attempt without a value has no verdict, unless it is lost.
-func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell {
+func (s scale) cell(l *plan.Log, a *plan.LogAttempt) report.Cell {
+	metric := s.of.Name
 	value, ok := a.Values[metric]
 	c := report.Checkpoint{Class: a.Class, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
 	message := a.Message
-	if !ok && a.Class == verdict.Judged {
+	switch {
+	case ok:
+		c.Class = verdict.Judged
+	case a.Class == verdict.Judged:
 		c.Class, message = verdict.NotJudged, cmp.Or(message, "no number for "+metric)
 	}
 	if message != "" {
@@ -264,13 +325,16 @@ func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell 
 	}
 	cell := report.Cell{Problem: a.Problem, Cluster: a.Cluster, Solution: l.Name, Backend: report.ImportedBackend, Repeat: a.Repeat, Labels: l.Labels, Status: c.Class.Status()}
 	switch {
-	case s == binary:
+	case s.kind == binary:
 		c.Name, c.Passed = metric, ok && value == 1
+		if c.Name == string(verdict.OutcomePassed) { // next to the verdict "failed" it would deny it
+			c.Name = "test"
+		}
 		if ok && value == 0 && c.Message == nil { // without a pass rule to name
 			message := metric + " is 0"
 			c.Message = &message
 		}
-	case s == share:
+	case s.kind == share:
 		c.Policy = string(verdict.NoRule)
 		if ok {
 			value *= 100

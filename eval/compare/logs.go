@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,7 +32,9 @@ type logReader struct {
 	begin    int // index of the last side in logs
 	files    int
 	sum      int // number of attempts
-	notes    []note
+	// unfinished are the directories of attempts without a result that find met.
+	unfinished []string
+	notes      []note
 }
 
 // note is a remark of a file's reader.
@@ -109,12 +112,8 @@ func (r *logReader) find(name string, most int) (files []logFile, err error) {
 // openFile opens a regular file. Opening a pipe would wait for a writer.
 func (r *logReader) openFile(name string) (*os.File, error) {
 	path := r.options.Path(name)
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a file")}
-	}
-	if err != nil {
-		return nil, err
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a file")}
 	}
 	return os.Open(path)
 }
@@ -127,7 +126,11 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 	}
 	defer file.Close()
 	formats := slices.DeleteFunc(plan.LogFormats(r.options.Benchmarks), func(f plan.LogFormat) bool { return r.asFormat != "" && f.Name != r.asFormat })
-	if f, err := plan.FormatOf(file, formats); f != nil || err != nil {
+	f, unfinished, err := plan.FormatOf(file, formats)
+	if unfinished {
+		r.unfinished = append(r.unfinished, filepath.Base(filepath.Dir(name)))
+	}
+	if f != nil || err != nil {
 		return f, err
 	}
 	return nil, fmt.Errorf("%s: unknown format; choose one with --as: %s", name, strings.Join(LogFormats(r.options), ", "))
@@ -144,17 +147,29 @@ func (r *logReader) side(name string) error {
 	if info, err := os.Stat(r.options.Path(name)); err == nil && !info.IsDir() && at >= 0 {
 		return r.read(name, name, &formats[at])
 	}
+	r.unfinished = nil
 	files, err := r.find(name, -1)
 	if err != nil {
 		return err
 	}
+	if n := len(r.unfinished); n > 0 && len(files) > 0 {
+		r.notes = append(r.notes, note{name, name, text.Count(n, "attempt") + " without a result, which have no verdict: " + text.Line(text.Some(r.unfinished, 4), 200)})
+	}
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no file of a known format; known are %s", name, strings.Join(LogFormats(r.options), ", "))
 	}
+	begin, damaged := len(r.logs), error(nil)
 	for _, file := range files {
-		if err := r.read(name, file.name, file.format); err != nil {
+		err := r.read(name, file.name, file.format)
+		if unreadable := (*unreadableError)(nil); errors.As(err, &unreadable) && len(files) > 1 { // it does not hide the others
+			damaged = cmp.Or(damaged, err)
+			r.notes = append(r.notes, note{name, file.name, "left out: " + unreadable.why})
+		} else if err != nil {
 			return err
 		}
+	}
+	if len(r.logs) == begin {
+		return damaged
 	}
 	r.joinUnjudged()
 	again := 0
@@ -167,6 +182,11 @@ func (r *logReader) side(name string) error {
 	return nil
 }
 
+// unreadableError is the error of a file that its format's reader rejects.
+type unreadableError struct{ name, why string }
+
+func (e *unreadableError) Error() string { return e.name + ": " + e.why }
+
 // read adds the attempts in a file to its side.
 func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 	file, err := r.openFile(name)
@@ -176,7 +196,7 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 	defer file.Close()
 	logs, err := format.Read(file)
 	if err != nil {
-		return fmt.Errorf("%s: not readable as %s: %s", name, format.Title, text.Line(err.Error(), 300))
+		return &unreadableError{name, fmt.Sprintf("not readable as %s: %s", format.Title, text.Line(err.Error(), 300))}
 	}
 	r.files++
 	for _, l := range logs {
@@ -229,6 +249,12 @@ func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 		if l.Labels[name] != value {
 			delete(to.Labels, name)
 		}
+	}
+	for metric, higher := range l.Higher {
+		if to.Higher == nil {
+			to.Higher = map[string]bool{}
+		}
+		to.Higher[metric] = higher
 	}
 	for _, metric := range l.Metrics {
 		if !slices.Contains(to.Metrics, metric) {

@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/packs"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
@@ -96,15 +97,11 @@ func sideOfFile(ctx context.Context, o *options.Options, name string) (*side, er
 		return nil, exit.With(exit.Usage, err)
 	}
 	defer file.Close()
-	first := make([]byte, 1)
-	if n, _ := io.ReadFull(file, first); n == 0 || first[0] == '{' {
-		_, err := file.Seek(0, io.SeekStart)
-		var results *report.Results
-		if err == nil {
-			results, err = report.Decode(file)
-		}
+	head := make([]byte, plan.LogHead)
+	if n, _ := io.ReadFull(file, head); n == 0 || head[0] == '{' || report.IsResults(head[:n]) {
+		results, err := ReadResultsFile(o, name)
 		if err != nil {
-			return nil, exit.With(exit.Usage, fmt.Errorf("%s: not an output of `fevalgraph results --format json`: %w", name, err))
+			return nil, err
 		}
 		return &side{results: results, options: o}, nil
 	}

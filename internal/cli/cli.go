@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,9 @@ type IO struct {
 	Benchmarks []plan.Benchmark
 	Kinds      []kind.Kind // kinds of backends
 }
+
+// endProcess is replaced by tests.
+var endProcess = os.Exit
 
 // errInterrupted is the cause of a context cancelled by a signal.
 var errInterrupted = errors.New("interrupted")
@@ -72,8 +76,11 @@ func Main(args []string, stdio IO) (code int) {
 	return int(failed)
 }
 
-// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels. The second one ends the
-// program at once; the next start then ends what is still running.
+// idleGrace is how long a command with nothing to stop can continue after a signal.
+const idleGrace = 5 * time.Second
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels. The second one, or idleGrace if
+// there is nothing to stop, ends the program at once; the next start then ends what is still running.
 func (a *app) interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -82,15 +89,22 @@ func (a *app) interruptible() (context.Context, func()) {
 		if _, ok := <-signals; !ok {
 			return
 		}
+		var late <-chan time.Time // nil waits forever
 		if a.idle.Load() {
 			fmt.Fprintln(a.io.Err, "interrupted")
+			late = time.After(idleGrace)
 		} else {
 			fmt.Fprintln(a.io.Err, "interrupted: stopping what runs; finished work is kept (again to stop at once)")
 		}
 		cancel(errInterrupted)
-		if _, ok := <-signals; ok {
-			os.Exit(int(exit.Interrupted))
+		select {
+		case _, ok := <-signals:
+			if !ok {
+				return
+			}
+		case <-late: // a computation that does not look at the context
 		}
+		endProcess(int(exit.Interrupted))
 	}()
 	return ctx, func() {
 		signal.Stop(signals)

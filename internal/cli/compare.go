@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -42,7 +43,10 @@ without a project. --metric then names one of their metrics.`,
   fevalgraph compare logs/a.eval logs/b.eval
   fevalgraph compare harbor/jobs/a harbor/jobs/b
   fevalgraph compare scores.csv --by model`,
-		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
+		func(cmd *cobra.Command, args []string) error {
+			a.idle.Store(true)
+			return a.runCompare(cmd.Context(), &f, args)
+		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.by, "by", "solution", "compare the values on this `AXIS`: solution, backend, or a label of solutions, such as model")
 	cmd.Flags().StringVar(&f.metric, "metric", "", "what counts: "+strings.Join(report.Metrics, ", ")+" (default: score where all problems give scores, else solved)")
@@ -64,8 +68,12 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 			names = append(names, name)
 		}
 	}
-	files := (f.as != "" || f.run == "") && a.areLogs(&f.logFlags, names, false)
+	options := a.logOptions()
+	results := f.as == "" && f.run == "" && compare.AreResults(&options, names)
+	files := !results && (f.as != "" || f.run == "") && a.areLogs(&f.logFlags, names, false)
 	switch {
+	case f.lower && !files:
+		return exit.With(exit.Usage, errors.New("--lower requires files of other programs"))
 	case !slices.Contains(report.CompareFormats, f.format):
 		return exit.With(exit.Usage, text.Unknown("format", f.format, report.CompareFormats))
 	case f.metric != "" && !files && !slices.Contains(report.Metrics, f.metric):
@@ -73,9 +81,15 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	}
 	c := compareInput{metric: f.metric, names: names}
 	var err error
-	if files {
+	switch {
+	case results:
+		var logs *compare.Logs
+		if logs, err = compare.ReadResults(&options, names); err == nil {
+			c = compareInput{results: logs.Results, of: logs.Of, metric: f.metric}
+		}
+	case files:
 		err = a.compareLogs(&c, f)
-	} else {
+	default:
 		c.results, c.of, err = a.resultsToCompare(ctx, f.run)
 	}
 	if err != nil {
@@ -116,7 +130,7 @@ func (a *app) compareLogs(c *compareInput, f *compareFlags) error {
 	if err != nil {
 		return err
 	}
-	*c = compareInput{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
+	*c = compareInput{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Remarks()}
 	return nil
 }
 

@@ -53,7 +53,10 @@ and cause beside those of results.`,
   fevalgraph diff logs/a.eval logs/b.eval
   fevalgraph diff --fail-on lost,broken
   fevalgraph diff --fail-on 'change=lost,problem=kv*'`,
-		func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd, &f, args) })
+		func(cmd *cobra.Command, args []string) error {
+			a.idle.Store(true)
+			return a.runDiff(cmd, &f, args)
+		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(diffFormats, ", "))
 	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 if there are changes of a `KIND` (lost, broken, flaky, changed, won, judged, stale, new or gone; or several, with commas), or changes that a selector matches (repeatable)")

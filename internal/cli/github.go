@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
@@ -75,20 +76,12 @@ func (a *app) onGitHub(summary, annotations func(io.Writer) error) error {
 // resultsOf returns the results of a file or a run.
 func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error) {
 	project := a.options()
-	file, err := os.Open(project.Path(name))
-	if errors.Is(err, fs.ErrNotExist) && !strings.Contains(name, ".json") {
+	if _, err := os.Stat(project.Path(name)); errors.Is(err, fs.ErrNotExist) && !strings.Contains(name, ".json") {
 		results, err := eval.Results(project, name)
 		return results, false, err
 	}
-	if err != nil {
-		return nil, true, exit.With(exit.Usage, err)
-	}
-	defer file.Close()
-	results, err := report.Decode(file)
-	if err != nil {
-		return nil, true, exit.With(exit.Usage, fmt.Errorf("%s: not an output of `fevalgraph results --format json`: %w", name, err))
-	}
-	return results, true, nil
+	results, err := compare.ReadResultsFile(&project, name)
+	return results, true, err
 }
 
 // avoidedWork describes the work that a run avoided; "" without a record of it.

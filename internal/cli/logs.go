@@ -16,7 +16,10 @@ import (
 )
 
 // logFlags select the format of files of other programs.
-type logFlags struct{ as, metric string }
+type logFlags struct {
+	as, metric string
+	lower      bool
+}
 
 func (f *logFlags) add(cmd *cobra.Command, a *app) {
 	f.addAs(cmd, a)
@@ -26,7 +29,8 @@ func (f *logFlags) add(cmd *cobra.Command, a *app) {
 // addAs adds --as; the command adds --metric.
 func (f *logFlags) addAs(cmd *cobra.Command, a *app) {
 	options := a.options()
-	cmd.Flags().StringVar(&f.as, "as", "", "read the files in this `FORMAT` instead of detecting it: "+strings.Join(compare.LogFormats(&options), ", "))
+	cmd.Flags().BoolVar(&f.lower, "lower", false, "lower values of the metric are better")
+	cmd.Flags().StringVar(&f.as, "as", "", "`FORMAT` of the files, instead of detecting it: "+strings.Join(compare.LogFormats(&options), ", "))
 }
 
 // split separates names from selectors, which contain a =. With --as, all are names.
@@ -69,16 +73,27 @@ func (a *app) readLogs(f *logFlags, names []string) (*compare.Logs, error) {
 		return nil, exit.With(exit.Usage, errors.New("--as requires files, or directories of them"))
 	}
 	options := a.logOptions()
-	return compare.ReadLogs(&options, names, f.as, f.metric)
+	return compare.ReadLogs(&options, names, f.as, f.metric, f.lower)
 }
 
-// logsOf reads args if they are files of other programs, and prints notes on them. It rejects the refused
-// flags, which do not apply to such files.
+// logsOf reads args if they are files of other programs, and prints notes on them, or files of results of this one. It
+// rejects the refused flags, which do not apply to such files.
 func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...string) (logs *compare.Logs, selectors []string, err error) {
 	names, selectors := f.split(args)
+	if options := a.logOptions(); f.as == "" && cmd.Name() != "diff" && compare.AreResults(&options, names) {
+		for _, flag := range append([]string{"metric", "lower"}, refused...) {
+			if cmd.Flags().Changed(flag) && flag != "policy" && flag != "against" {
+				return nil, nil, usageError(cmd, errors.New("--"+flag+" does not apply to files of results"))
+			}
+		}
+		logs, err = compare.ReadResults(&options, names)
+		return logs, selectors, err
+	}
 	if !a.areLogs(f, names, cmd.Name() == "diff") {
-		if f.metric != "" {
-			return nil, nil, usageError(cmd, errors.New("--metric requires files of other programs"))
+		for _, flag := range []string{"metric", "lower"} {
+			if cmd.Flags().Changed(flag) {
+				return nil, nil, usageError(cmd, errors.New("--"+flag+" requires files of other programs"))
+			}
 		}
 		return nil, nil, nil
 	}
@@ -88,7 +103,11 @@ func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...
 		}
 	}
 	if logs, err = a.readLogs(f, names); err == nil && !a.flags.quiet {
-		for _, note := range logs.Notes {
+		notes := logs.Remarks()
+		if cmd.Name() == "results" { // which ranks nothing
+			notes = logs.Notes
+		}
+		for _, note := range notes {
 			a.printRemark("%s\n", note)
 		}
 	}

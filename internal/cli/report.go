@@ -63,6 +63,7 @@ that know its address, which is printed, and follows a running run.`,
   fevalgraph report logs/a.eval logs/b.eval
   fevalgraph report --serve`,
 		func(cmd *cobra.Command, args []string) error {
+			a.idle.Store(true)
 			if cmd.Flags().Changed("port") && !f.serve || (cmd.Flags().Changed("output") || cmd.Flags().Changed("withhold")) && f.serve {
 				return usageError(cmd, errors.New("--port requires --serve; --output and --withhold exclude it"))
 			}

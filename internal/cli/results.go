@@ -59,6 +59,7 @@ of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
   fevalgraph results --by problem --format json
   fevalgraph results logs/a.eval --format csv`,
 		func(cmd *cobra.Command, args []string) error {
+			a.idle.Store(true)
 			results, err := a.wantedResults(cmd, f, args)
 			if err != nil {
 				return err

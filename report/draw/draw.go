@@ -115,7 +115,13 @@ func (s Scale) At(v float64) float64 {
 	if from == to {
 		return (s.Start + s.End) / 2
 	}
-	share := min(max((v-from)/(to-from), 0), 1)
+	if math.IsInf(to-from, 0) {
+		v, from, to = v/2, from/2, to/2
+	}
+	share := (min(max(v, min(from, to)), max(from, to)) - from) / (to - from)
+	if math.IsNaN(share) { // v is not a number, or an end is infinite
+		share = 0
+	}
 	return s.Start + share*(s.End-s.Start)
 }
 
@@ -127,9 +133,9 @@ func (s Scale) Ticks(most int) []float64 {
 	}
 	for _, steps := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		var all []float64
-		for p := math.Floor(math.Log10(s.From)); p <= math.Log10(s.To); p++ {
+		for p := math.Floor(math.Log10(max(s.From, math.SmallestNonzeroFloat64))); p <= math.Log10(min(s.To, math.MaxFloat64)); p++ {
 			for _, m := range steps {
-				if v := m * math.Pow(10, p); v >= s.From*(1-1e-9) && v <= s.To*(1+1e-9) {
+				if v := m * math.Pow(10, p); v > 0 && !math.IsInf(v, 0) && v >= s.From*(1-1e-9) && v <= s.To*(1+1e-9) {
 					all = append(all, v)
 				}
 			}
@@ -142,11 +148,21 @@ func (s Scale) Ticks(most int) []float64 {
 }
 
 func (s Scale) linearTicks(most int) []float64 {
-	low, high := min(s.From, s.To), max(s.From, s.To)
+	low, high, factor := min(s.From, s.To), max(s.From, s.To), 1.0
+	if math.IsInf(high-low, 0) {
+		low, high, factor = low/4, high/4, 4
+	}
 	step := Step((high - low) / float64(max(1, most-1)))
+	first := math.Ceil(low/step - 1e-9)
 	var all []float64
-	for n := math.Ceil(low/step - 1e-9); n*step <= high+step*1e-9; n++ {
-		all = append(all, n*step)
+	for i := range max(1, most) + 2 { // more do not fit
+		v := (first + float64(i)) * step
+		if !(v <= high+step*1e-9) {
+			break
+		}
+		if v *= factor; !math.IsInf(v, 0) {
+			all = append(all, v)
+		}
 	}
 	return thinOut(all, most)
 }
@@ -169,10 +185,13 @@ func Step(length float64) float64 {
 		return 1
 	}
 	power := math.Pow(10, math.Floor(math.Log10(length)))
+	if power == 0 {
+		return length
+	}
 	for _, m := range []float64{1, 2, 5} {
 		if m*power >= length*(1-1e-9) {
 			return m * power
 		}
 	}
-	return 10 * power
+	return min(10*power, math.MaxFloat64)
 }

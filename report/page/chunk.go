@@ -136,6 +136,7 @@ func packed(v any) (id, data string, err error) {
 // detailsOf returns the details of a cell, with long texts shortened.
 func detailsOf(cell *report.Cell, nodes []Node) details {
 	shown := *cell
+	shown.Metric = nil // the same in all cells
 	shown.Checkpoints = make([]report.Checkpoint, len(cell.Checkpoints))
 	for i, c := range cell.Checkpoints {
 		c.Message = cutMessage(c.Message)

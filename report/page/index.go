@@ -194,7 +194,12 @@ func thousandths(v float64) *float64 {
 }
 
 // milliseconds rounds seconds to milliseconds, to save space.
-func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
+func milliseconds(seconds float64) float64 {
+	if seconds > 1e12 { // a thousand times as much could overflow
+		return seconds
+	}
+	return math.Round(seconds*1000) / 1000
+}
 
 func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkpoint) []string) {
 	c, n := &x.Checkpoints, len(entries)

@@ -89,7 +89,7 @@ func Number(v float64, digits int) string {
 func Figures(beside []float64) func(float64) string {
 	digits := 1
 	if len(beside) > 0 {
-		size, spread := 0.0, slices.Max(beside)-slices.Min(beside)
+		size, spread := 0.0, min(slices.Max(beside)-slices.Min(beside), math.MaxFloat64)
 		for _, v := range beside {
 			size = max(size, math.Abs(v))
 		}

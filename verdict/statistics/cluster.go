@@ -1,5 +1,7 @@
 package statistics
 
+import "math"
+
 // MinClusters is the least number of clusters that figures are made of. Fewer say too little about how clusters vary.
 const MinClusters = fewest
 
@@ -29,8 +31,10 @@ func ClusterInterval(sample []float64, clusters []int, scale Scale) Interval {
 	if clusters == nil || len(sample) == 0 {
 		return MeanInterval(sample, scale)
 	}
-	values := linearized(sample, clusters)
+	unit, exponent := normalized(sample)
+	values := linearized(unit, clusters)
 	i := MeanInterval(values, Scale{})
+	i.Low, i.High = Saturated(math.Ldexp(i.Low, exponent)), Saturated(math.Ldexp(i.High, exponent))
 	switch {
 	case !scale.hasEnds():
 	case i.Known:

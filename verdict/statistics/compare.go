@@ -42,15 +42,15 @@ type Comparison struct {
 	Missing     int
 	Least, Most float64
 	// Differences are the differences at each problem, in the order of the problems; 0 if one has no
-	// verdict.
-	// With clusters they are the sums of each.
+	// verdict. With clusters they are the sums of each. They are divided by a power of two if they could overflow.
 	Differences []float64
 	// Detectable is the smallest difference that would be significant in 80 of 100 comparisons on such
 	// problems; NaN if unknown, or if none would be.
 	Detectable float64
 	Shows      bool // whether any difference could be significant
 
-	met []float64 // Differences of the problems with a verdict
+	met      []float64 // Differences of the problems with a verdict
+	exponent int       // of the power of two that divides Differences and met
 }
 
 // Compare compares A with B. Their values must be on the scale.
@@ -61,6 +61,33 @@ func Compare(problems []Problem, scale Scale) Comparison {
 // CompareClusters compares A with B at problems that belong to clusters, whose indices are in clusters. Signs flip, and
 // resamples are drawn, cluster by cluster. Without clusters each problem counts by itself.
 func CompareClusters(problems []Problem, clusters []int, scale Scale) Comparison {
+	largest := 0.0
+	for _, problem := range problems {
+		for i := range problem {
+			largest = max(largest, size(problem[i].A.Values), size(problem[i].B.Values))
+		}
+	}
+	if largest < large || scale.hasEnds() {
+		return compareClusters(problems, clusters, scale)
+	}
+	smaller := make([]Problem, len(problems))
+	_, exponent := math.Frexp(largest)
+	for i, problem := range problems {
+		for _, u := range problem {
+			u.A.Values, u.B.Values = times(u.A.Values, -exponent), times(u.B.Values, -exponent)
+			smaller[i] = append(smaller[i], u)
+		}
+	}
+	c := compareClusters(smaller, clusters, scale)
+	c.exponent = exponent
+	for _, figure := range []*float64{&c.A, &c.B, &c.Difference, &c.Interval.Low, &c.Interval.High, &c.Detectable} {
+		*figure = Saturated(math.Ldexp(*figure, exponent))
+	}
+	return c
+}
+
+// compareClusters compares numbers whose sums and powers are finite.
+func compareClusters(problems []Problem, clusters []int, scale Scale) Comparison {
 	var met []int
 	c := Comparison{P: 1, Detectable: math.NaN(), McNemar: 1, Single: true, Differences: make([]float64, len(problems))}
 	for i, problem := range problems {
@@ -113,7 +140,7 @@ func (c *Comparison) Correct(f *Family) {
 	critical, ok := f.Critical(c.units())
 	c.Detectable, c.Shows = math.NaN(), ok
 	if ok {
-		c.Detectable = Detectable(c.met, critical)
+		c.Detectable = Saturated(math.Ldexp(Detectable(c.met, critical), c.exponent))
 	}
 }
 
@@ -189,14 +216,23 @@ func Mean(sample []float64) float64 {
 	for _, x := range sample {
 		sum += x
 	}
-	return sum / float64(max(1, len(sample)))
+	n := float64(max(1, len(sample)))
+	if Finite(sum) {
+		return sum / n
+	}
+	sum = 0
+	for _, x := range sample {
+		sum += x / n
+	}
+	return Saturated(sum)
 }
 
 // deviation returns the sample's standard deviation, with n-1.
 func deviation(sample []float64) float64 {
-	m, sum := Mean(sample), 0.0
-	for _, x := range sample {
+	unit, exponent := normalized(sample)
+	m, sum := Mean(unit), 0.0
+	for _, x := range unit {
 		sum += (x - m) * (x - m)
 	}
-	return math.Sqrt(sum / float64(len(sample)-1))
+	return Saturated(math.Ldexp(math.Sqrt(sum/float64(len(unit)-1)), exponent))
 }

@@ -126,6 +126,7 @@ func newFlips(rows [][]float64) *flips {
 	statistic := make([]float64, len(rows))
 	scaled := make([][]float64, len(rows))
 	for i, row := range rows {
+		row, _ = normalized(row)
 		sum, squares := 0.0, 0.0
 		for _, d := range row {
 			sum, squares = sum+d, squares+d*d

@@ -60,6 +60,7 @@ func MeanInterval(sample []float64, scale Scale) Interval {
 	case n < MinProblems || slices.Min(sample) == slices.Max(sample):
 		return Interval{}
 	}
+	sample, exponent := normalized(sample)
 	random := rand.New(rand.NewPCG(seed, seed))
 	means := make([]float64, max(leastResamples, min(resamples, mostDrawn/n)))
 	for i := range means {
@@ -67,7 +68,7 @@ func MeanInterval(sample []float64, scale Scale) Interval {
 	}
 	slices.Sort(means)
 	low, high := correct(sample, means, expandedQuantile(n))
-	return Interval{Low: low, High: high, Known: true, Method: "bca"}
+	return Interval{Low: math.Ldexp(low, exponent), High: math.Ldexp(high, exponent), Known: true, Method: "bca"}
 }
 
 // wilson returns the score interval of a mean of n values of a scale, as if each was at an end.
@@ -132,7 +133,7 @@ func acceleration(sample []float64) float64 {
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-2)
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	return between(sorted[i], sorted[i+1], at-float64(i))
 }
 
 // slack returns the maximum rounding difference between sums of a sample in different orders.

@@ -23,6 +23,7 @@ const (
 // SignFlip returns the two-sided p of differences of pairs: how often their sum is as far from 0 if the
 // members of each pair were exchanged at random. It is exact for up to 20 nonzero differences.
 func SignFlip(differences []float64) (p float64, exact bool) {
+	differences, _ = normalized(differences)
 	var sizes []float64
 	sum, squares := 0.0, 0.0
 	for _, d := range differences {
@@ -98,7 +99,7 @@ func Detectable(differences []float64, critical float64) float64 {
 	if len(differences) < MinProblems || slices.Min(differences) == slices.Max(differences) {
 		return math.NaN()
 	}
-	return (critical + studentQuantile(power, n-1)) * deviation(differences) / math.Sqrt(n)
+	return Saturated((critical + studentQuantile(power, n-1)) * (deviation(differences) / math.Sqrt(n)))
 }
 
 // studentCritical returns the smallest t of a single comparison of n differences that is significant at

@@ -71,7 +71,7 @@ func bestOf(sample []float64, k int) float64 {
 			share *= float64(i-k) / float64(i-1)
 		}
 	}
-	return sum
+	return Saturated(sum)
 }
 
 // Estimate is a figure with its confidence interval.
