@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -425,12 +426,8 @@ func (a Asset) contains(file string) bool {
 		dir, pattern = doublestar.SplitPattern(filepath.ToSlash(a.Source))
 		dir = resolved(filepath.FromSlash(dir))
 	}
-	rel, err := filepath.Rel(dir, file)
-	if err != nil || !filepath.IsLocal(rel) {
-		return false
-	}
-	rel = filepath.ToSlash(rel)
-	if !doublestar.MatchUnvalidated(pattern, rel) {
+	rel, ok := subpath.Rel(dir, file)
+	if !ok || !doublestar.MatchUnvalidated(pattern, rel) {
 		return false
 	}
 	for ; rel != "."; rel = path.Dir(rel) {
