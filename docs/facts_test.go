@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -52,6 +53,31 @@ func TestJSONFields(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The page about exports names the kinds of the language, and no other.
+func TestExportKinds(t *testing.T) {
+	var want []string
+	for _, b := range lang.Describe(lang.Options{Extensions: extensions}).Blocks {
+		if b.Name == "export" {
+			for _, kind := range b.Kinds {
+				want = append(want, kind.Name)
+			}
+		}
+	}
+	_, list, _ := strings.Cut(readPage(t, "language/export.md").text(), "\nThe formats are ")
+	list, _, _ = strings.Cut(list, "## Notes")
+	first, others, _ := strings.Cut(list, ", as in")
+	var have []string
+	for _, m := range regexp.MustCompile("`([a-z_-]+)`").FindAllStringSubmatch(first, -1) {
+		have = append(have, m[1])
+	}
+	for _, m := range regexp.MustCompile("(?m)^- `([a-z_]+)`").FindAllStringSubmatch(others, -1) {
+		have = append(have, m[1])
+	}
+	if !slices.Equal(have, want) {
+		t.Errorf("export.md names %v, the language has %v", have, want)
 	}
 }
 

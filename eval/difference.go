@@ -20,5 +20,5 @@ func resultsNow(ctx context.Context, o Options) (results *report.Results, stale 
 	if latest, err := event.FindRun(o.Records(), "latest"); err == nil {
 		run = latest.ID
 	}
-	return presentOf(ctx, o, run, true)
+	return presentOf(ctx, o, run, false)
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // export writes the files of export blocks atomically. A block writes nothing if its suite has no results.
@@ -117,7 +116,7 @@ func (x *execution) exportBenchmark(ctx context.Context, rep *graph.Report, e *l
 	if i < 0 {
 		return errors.New("this version does not support the format")
 	}
-	return known[i].Export(ctx, plan.Export{Plan: x.Plan, Store: x.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
+	return known[i].Export(ctx, plan.Export{Plan: x.Plan, Store: x.stores.Store, Run: rep, Results: results.Current(), Suite: e.From.Name, Dir: e.Path})
 }
 
 // checkNames returns an error if a name that benchmarks use for directories leads out of the parent directory.
@@ -136,29 +135,6 @@ func checkNames(r *report.Results) error {
 		}
 	}
 	return nil
-}
-
-// withoutStale returns results without verdicts that are out of date: the formats of benchmarks cannot mark
-// them.
-func withoutStale(r *report.Results) *report.Results {
-	out := *r
-	out.Cells = slices.Clone(r.Cells)
-	for i := range out.Cells {
-		cell := &out.Cells[i]
-		stale := false
-		cell.Checkpoints = slices.Clone(cell.Checkpoints)
-		for j := range cell.Checkpoints {
-			if c := &cell.Checkpoints[j]; c.State != "" {
-				why := "the last result is out of date: " + c.State
-				*c = report.Checkpoint{Name: c.Name, Policy: c.Policy, Class: verdict.NotRun, Message: &why, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
-				stale = true
-			}
-		}
-		if stale {
-			plan.SumUp(cell)
-		}
-	}
-	return &out
 }
 
 // exportResults writes results in one of the formats of report.

@@ -62,7 +62,7 @@ func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	results, stale, err := presentOf(ctx, o, latest.ID, false)
+	results, stale, err := presentOf(ctx, o, latest.ID, true)
 	if err != nil {
 		return nil, err
 	}

@@ -247,9 +247,7 @@ func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID]
 	}
 	p.words = map[plan.CellID][]string{}
 	for _, one := range all {
-		if one.Last != nil {
-			p.words[one.Cell] = selection.VerdictWords(*one.Last)
-		}
+		p.words[one.Cell] = selection.VerdictWords(one.result())
 	}
 	return p.words, nil
 }

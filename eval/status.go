@@ -9,7 +9,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // CheckpointStatus describes a checkpoint of a cell in the current state of the project.
@@ -23,8 +22,9 @@ type CheckpointStatus struct {
 	Cause string // "" if fresh
 	Node  string // address of the node that Cause is about; "" if fresh
 
-	of      *report.Cell // its cell in the current configuration, without checkpoints
-	invalid bool         // its problem is invalid, so the cell has no checkpoints
+	of      *report.Cell       // its cell in the current configuration, without checkpoints
+	never   *report.Checkpoint // its result if Last is nil
+	invalid bool               // its problem is invalid, so the cell has no checkpoints
 }
 
 // Status returns the state of every selected checkpoint, and the selected tasks that a run would execute, in
@@ -132,7 +132,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 			if !asked[cc.Aggregate] {
 				continue
 			}
-			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading}
+			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading, never: x.Plan.NeverJudged(cc)}
 			one.State, one.Cause, one.Node = x.freshness(cc)
 			known, recorded := last[one.Cell]
 			one.Last, err = x.Plan.Verdict(ctx, x.stores.Store, x.rep, cc)
@@ -178,26 +178,27 @@ func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string
 }
 
 // Present returns the results of the current project, for every checkpoint of the configuration. Run is set on
-// checkpoints that another run than the latest judged, and State on checkpoints that a run would judge again.
+// checkpoints that another run than the latest judged, and State on checkpoints that a run would judge, also for the
+// first time.
 func Present(ctx context.Context, o Options) (*report.Results, error) {
 	latest, err := event.FindRun(o.Records(), "latest")
 	if err != nil {
 		return nil, exit.Past(err)
 	}
-	results, _, err := presentOf(ctx, o, latest.ID, false)
+	results, _, err := presentOf(ctx, o, latest.ID, true)
 	return results, err
 }
 
-// presentOf returns the current state of all checkpoints as results with the id run. Checkpoints that were
-// never judged are included if unjudged is set. stale maps names of checkpoints to causes.
-func presentOf(ctx context.Context, o Options, run string, unjudged bool) (results *report.Results, stale map[string]string, err error) {
+// presentOf returns the current state of all checkpoints as results with the id run. stale maps names of checkpoints
+// to causes. With strict, a damaged record of a run is an error.
+func presentOf(ctx context.Context, o Options, run string, strict bool) (results *report.Results, stale map[string]string, err error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
 	x, all, err := f.present(ctx, Request{})
-	if err == nil && !unjudged && x.damaged != nil { // an older result would look like the last one
+	if err == nil && strict && x.damaged != nil { // an older result would look like the last one
 		err = exit.Past(x.damaged)
 	}
 	if err != nil {
@@ -214,26 +215,30 @@ func presentOf(ctx context.Context, o Options, run string, unjudged bool) (resul
 		if one.State != Fresh {
 			stale[one.Cell.String()] = one.Cause
 		}
-		if unjudged {
-			one = one.orUnjudged()
-		}
 		add(one)
 	}
 	for i := range results.Cells {
 		if cell := &results.Cells[i]; len(cell.Checkpoints) > 0 {
-			plan.SumUp(cell)
+			cell.SumUp()
 		}
 	}
 	return results, stale, nil
 }
 
-// orUnjudged returns the status with a result: for a checkpoint that was never judged, a result without a
-// verdict.
-func (s CheckpointStatus) orUnjudged() CheckpointStatus {
-	if s.Last == nil {
-		s.Last = &report.Checkpoint{Name: s.Cell.Checkpoint, Class: verdict.NotRun}
+// result returns the last result with its run and state, or one without a verdict.
+func (s *CheckpointStatus) result() report.Checkpoint {
+	switch {
+	case s.Last == nil:
+		return *s.never
+	case s.invalid:
+		return *s.Last
 	}
-	return s
+	c := *s.Last
+	c.Run = s.Run
+	if c.State = s.State; c.State == Fresh {
+		c.State = ""
+	}
+	return c
 }
 
 // appendTo returns a function that adds the state of checkpoints to results.
@@ -245,9 +250,6 @@ func appendTo(results *report.Results) func(CheckpointStatus) {
 		cell.Checkpoints = slices.Clone(cell.Checkpoints)
 	}
 	return func(one CheckpointStatus) {
-		if one.Last == nil {
-			return
-		}
 		i, known := at[one.Cell.Cell()]
 		if !known {
 			i = len(results.Cells)
@@ -259,12 +261,9 @@ func appendTo(results *report.Results) func(CheckpointStatus) {
 		if one.invalid {
 			return
 		}
-		c := *one.Last
-		if c.Run = one.Run; c.Run == results.Run {
+		c := one.result()
+		if c.Run == results.Run {
 			c.Run = ""
-		}
-		if c.State = one.State; c.State == Fresh {
-			c.State = ""
 		}
 		results.Cells[i].Checkpoints = append(results.Cells[i].Checkpoints, c)
 	}

@@ -21,7 +21,7 @@ type reading struct {
 
 // Describe implements graph.Task. Raising the recipe reads stored answers again, without requests.
 func (r *reading) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2)
+	m.Int("recipe", 3) // 3: the last block in the wanted language
 	m.String("file", r.unnamed)
 	m.Bool("only", r.only)
 	return nil
@@ -53,15 +53,15 @@ func (r *reading) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 			return graph.Outcome{}, err
 		}
 	}
-	files, err := r.files(string(text), before)
+	files, note, err := r.files(string(text), before)
 	if err != nil {
 		return failed(err.Error()), nil
 	}
 	root, err := putTree(ctx, w.Store, files)
-	return graph.Outcome{Outputs: []cache.Output{root}}, err
+	return graph.Outcome{Outputs: []cache.Output{root}, Message: note}, err
 }
 
-func (r *reading) files(text string, before []answer.File) ([]answer.File, error) {
+func (r *reading) files(text string, before []answer.File) (files []answer.File, note string, err error) {
 	if r.only {
 		return answer.Only(text, r.unnamed)
 	}

@@ -34,7 +34,7 @@ type Placed struct {
 	Step    *Step
 	Outcome Outcome
 	Asked   bool   // requested in this call
-	Reason  string // of Unusable and NoAnswer
+	Reason  string // of Unusable and NoAnswer; of others, a note about a choice between blocks of code
 	Usage   Usage  // of its answer, whenever that came
 }
 
@@ -122,6 +122,7 @@ func (p *placing) step(ctx context.Context, s *Step) (Placed, error) {
 	root, ok := st.Output(treeOutput)
 	switch {
 	case ok:
+		done.Reason = st.Message
 		return done, p.files(ctx, &done, root.Digest, answered.Key)
 	case p.leaves(s):
 		done.Outcome, done.Reason = Unusable, st.Message

@@ -59,6 +59,18 @@ func (c *chain) want(became string, asked int, files string) {
 	}
 }
 
+// A choice between blocks of code is noted.
+func TestChoiceIsNoted(t *testing.T) {
+	c := newChain(t)
+	c.answers["first"] = "```python\na draft\n```\n```python\none\n```\n"
+	for range 2 { // also when the answer is stored
+		_, placed := c.run(t.Context(), c.batch())
+		if want := "the answer has 2 blocks of code in python; the last one is used"; placed[0].Reason != want || placed[1].Reason != "" {
+			t.Errorf("%s %q, %s %q, want %q", placed[0].Outcome, placed[0].Reason, placed[1].Outcome, placed[1].Reason, want)
+		}
+	}
+}
+
 const whole = "1/c1/lib.py=lib 1/c1/main.py=one 1/c2/lib.py=lib 1/c2/main.py=one\ntwo 1/c3/lib.py=new 1/c3/main.py=one\ntwo"
 
 // The prompt of a checkpoint contains the code of the previous one, which the answer changes.

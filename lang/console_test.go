@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,5 +41,36 @@ func TestConsoleNeedsFiles(t *testing.T) {
 	c, list := NewConsole(Options{Inputs: Inputs{Dir: t.TempDir()}})
 	if c != nil || !list.HasErrors() {
 		t.Errorf("got %v, %v", c, list)
+	}
+}
+
+// Operators have a result or an error for users, for every pair of numbers.
+func TestNoOperatorPanics(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, MainFile), []byte("locals {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, list := NewConsole(Options{Inputs: Inputs{Dir: dir}})
+	if list.HasErrors() {
+		t.Fatal(diagText(list, dir))
+	}
+	eval := func(expression string) {
+		_, list := c.Eval(expression)
+		for _, d := range list {
+			if strings.Contains(d.Detail, "panic") || strings.Contains(d.Detail, "runtime error") || d.Range.Start.Line != 1 {
+				t.Errorf("%s: %v", expression, diagText(list, dir))
+			}
+		}
+	}
+	numbers := []string{"0", "-0", "1", "-8", "0.5", "1e300", "1e-300", "1/0", "-1/0", "null", `"3"`}
+	for _, a := range numbers {
+		for _, format := range []string{"-(%s)", "[1, 2][%s]", `"${%s}"`, "{(%s) = 1}", "[1/0, -1/0, %s][*]"} {
+			eval(fmt.Sprintf(format, a))
+		}
+		for _, b := range numbers {
+			for _, op := range []string{"+", "-", "*", "/", "%", "<", ">=", "==", "!="} {
+				eval(fmt.Sprintf("(%s) %s (%s)", a, op, b))
+			}
+		}
 	}
 }

@@ -37,12 +37,14 @@ func guardExpr(e hclsyntax.Expression) hclsyntax.Expression {
 			}
 		}
 	case *hclsyntax.BinaryOpExpr:
+		e.Op = guardOperation(e.Op)
 		e.LHS, e.RHS = guardExpr(e.LHS), guardExpr(e.RHS)
 		if e.Op.Type == cty.Number {
 			e.LHS, e.RHS = guardNumber(e.LHS), guardNumber(e.RHS)
 			return guardCall(funcs.GuardValue, e)
 		}
 	case *hclsyntax.UnaryOpExpr:
+		e.Op = guardOperation(e.Op)
 		e.Val = guardExpr(e.Val)
 		if e.Op.Type == cty.Number {
 			e.Val = guardNumber(e.Val)
@@ -91,6 +93,13 @@ func guardNumber(e hclsyntax.Expression) hclsyntax.Expression {
 		return e // see checkBounds
 	}
 	return guardCall(funcs.GuardNumber, e)
+}
+
+// guardOperation returns an operator that does not panic.
+func guardOperation(op *hclsyntax.Operation) *hclsyntax.Operation {
+	guarded := *op
+	guarded.Impl = funcs.WithoutPanics(op.Impl)
+	return &guarded
 }
 
 // iteration is the fixed cost of an iteration, in parts of expressions.

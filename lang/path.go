@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 const globCharacters = "*?[{"
@@ -38,15 +40,8 @@ func EscapeGlob(path string) string {
 // matchesAny reports whether an absolute pattern matches any file.
 func matchesAny(pattern string) (bool, error) {
 	dir, rest := splitGlob(pattern)
-	found := false
-	err := doublestar.GlobWalk(os.DirFS(dir), rest, func(string, fs.DirEntry) error {
-		found = true
-		return doublestar.SkipDir
-	}, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
-	if errors.Is(err, doublestar.SkipDir) {
-		err = nil
-	}
-	return found, err
+	names, err := subpath.Glob(os.DirFS(dir), rest)
+	return len(names) > 0, err
 }
 
 // isRelativeInside reports whether a slash-separated path is relative and contains neither "." nor "..".

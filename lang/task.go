@@ -2,12 +2,16 @@ package lang
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -362,8 +366,87 @@ func (l *loader) checkPublished() {
 				})
 			}
 			writers[o.Publish] = (&OutputRef{t, o.Name}).String()
+			l.checkOverwrites(t, o)
 		}
 	}
+}
+
+// checkOverwrites reports an output that is published onto a file that made it: each run would replace what the
+// user wrote, and find its inputs changed.
+func (l *loader) checkOverwrites(t *Task, o TaskOutput) {
+	file := resolved(o.Publish)
+	read := ""
+	if slices.ContainsFunc(l.sources, func(s *source) bool { return resolved(s.path) == file }) {
+		read = "the configuration"
+	} else if in := t.reads(file, map[*Task]bool{}); in != "" {
+		read = in
+	}
+	if read != "" {
+		l.report(finding{
+			code: "overwrites-input", summary: "Output published onto an input", rng: hclRange(t.Range),
+			detail: fmt.Sprintf("%s would replace %q, which is part of %s.", &OutputRef{t, o.Name}, l.show(o.Publish), read),
+			hint:   "publish another path, or exclude it from the input with ignore",
+		})
+	}
+}
+
+// reads returns the name of the input of t, or of a task that t needs, that contains a file; "" if none does.
+func (t *Task) reads(file string, visited map[*Task]bool) string {
+	if visited[t] {
+		return ""
+	}
+	visited[t] = true
+	for _, in := range t.Inputs {
+		from := in.From
+		contains := in.Asset.contains(file)
+		if in.Solution != nil {
+			answer := in.Solution.Checkpoints[in.Answer]
+			from = answer.From
+			contains = Asset{Source: answer.Source, Ignore: in.Solution.Ignore}.contains(file)
+		}
+		if contains {
+			return fmt.Sprintf("input %q of %s", in.Name, t.Ref)
+		}
+		if from != nil {
+			if before := from.Task.reads(file, visited); before != "" {
+				return before
+			}
+		}
+	}
+	return ""
+}
+
+// contains reports whether a file, given by its resolved path, is one of the files of a source.
+func (a Asset) contains(file string) bool {
+	if a.Source == "" {
+		return false
+	}
+	dir, pattern := resolved(a.Source), "**"
+	if a.IsGlob {
+		dir, pattern = doublestar.SplitPattern(filepath.ToSlash(a.Source))
+		dir = resolved(filepath.FromSlash(dir))
+	}
+	rel, ok := subpath.Rel(dir, file)
+	if !ok || !doublestar.MatchUnvalidated(pattern, rel) {
+		return false
+	}
+	for ; rel != "."; rel = path.Dir(rel) {
+		if slices.ContainsFunc(a.Ignore, func(p string) bool { return doublestar.MatchUnvalidated(p, rel) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolved returns a path without links. Parts that do not exist stay as they are.
+func resolved(path string) string {
+	if found, err := filepath.EvalSymlinks(path); err == nil {
+		return found
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
 }
 
 // checkFigures reports tasks of a block with metrics about the same checkpoint of a solution, which results

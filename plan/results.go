@@ -81,7 +81,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		}
 		out.Checkpoints = append(out.Checkpoints, *c)
 	}
-	SumUp(&out)
+	out.SumUp()
 	return out, len(out.Checkpoints) > 0 || asked(cell.Node), nil
 }
 
@@ -139,31 +139,6 @@ func recordedOf(s *lang.Solution) *report.Recorded {
 	return out
 }
 
-// SumUp sets the fields of a cell's result that are derived from its checkpoints.
-func SumUp(out *report.Cell) {
-	var classes []verdict.Class
-	stopped := false // the run ended before the checkpoint, or the machine lacks a device
-	out.Message, out.Score, out.ScoreUnbounded = nil, nil, nil
-	for _, c := range out.Checkpoints {
-		classes = append(classes, c.Class)
-		stopped = stopped || c.Class == verdict.NotRun
-		if out.Message == nil && c.Message != nil {
-			message := *c.Message
-			if c.Name != "" {
-				message = c.Name + ": " + message
-			}
-			out.Message = &message
-		}
-		if c.Name == "" {
-			out.Score, out.ScoreUnbounded = c.Score, c.ScoreUnbounded
-		}
-	}
-	out.Status = verdict.CellStatus(classes)
-	if stopped && out.Status == verdict.Success {
-		out.Status = verdict.Skipped // some requested checkpoint was not judged
-	}
-}
-
 // Narrow returns the result of a cell with only the requested checkpoints, given the addresses of their
 // nodes. It returns false if no part of the cell was requested. asked is called with each checkpoint, and
 // with nil for the cell.
@@ -182,9 +157,18 @@ func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool
 		return cell, true
 	}
 	if len(all) > 0 {
-		SumUp(&cell)
+		cell.SumUp()
 	}
 	return cell, asked(address(KindAggregate, id.Problem, id.name()), nil) || len(cell.Checkpoints) > 0
+}
+
+// NeverJudged returns the result of a checkpoint that no run has judged.
+func (p *Plan) NeverJudged(cc CellCheckpoint) *report.Checkpoint {
+	why := "never judged"
+	return &report.Checkpoint{
+		Name: cc.Checkpoint.Name, Policy: RuleOf(cc.Checkpoint.Pass).Text(), Class: verdict.NotRun, Message: &why,
+		Groups: verdict.NoTestCounts(), Tests: []report.Test{}, State: report.StateNew,
+	}
 }
 
 // withoutVerdict returns a checkpoint that could not be graded, with the reason.
@@ -274,7 +258,7 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 func (p *Plan) Arrange(r *report.Results) {
 	for i := range r.Cells {
 		if len(r.Cells[i].Checkpoints) > 0 {
-			SumUp(&r.Cells[i])
+			r.Cells[i].SumUp()
 		}
 	}
 	order := map[string][]string{}

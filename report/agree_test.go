@@ -15,10 +15,10 @@ import (
 
 // Every format that lists checkpoints names the same ones as not passed.
 func TestFormatsAgree(t *testing.T) {
-	for name, r := range map[string]*Results{"mixed": mixed(), "scored": scored(), "many": many(9), "none": {Run: "none"}} {
+	for name, r := range map[string]*Results{"mixed": mixed(), "scored": scored(), "many": many(9), "states": states(), "none": {Run: "none"}} {
 		want := map[string]bool{}
 		for _, row := range rowsOf(r) {
-			if !solved(row.checkpoint) {
+			if now := row.checkpoint.Current(); !solved(&now) {
 				want[rowName(row, true)] = true
 			}
 		}
@@ -40,7 +40,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 		names := map[string]bool{}
 		for i := range r.Cells {
 			for _, c := range r.Cells[i].Listed() {
-				names[rowName(row{&r.Cells[i], &c}, true)] = !c.Passed
+				names[rowName(row{&r.Cells[i], &c}, true)] = !c.Passed || c.State != ""
 			}
 		}
 		return unsolved(names)
@@ -56,7 +56,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 			if c == nil {
 				c = &Checkpoint{}
 			}
-			names[rowName(row{&l.Cell, c}, true)] = !c.Passed
+			names[rowName(row{&l.Cell, c}, true)] = !c.Passed || c.State != ""
 		}
 		return unsolved(names)
 	},
@@ -72,7 +72,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 			if err := json.Unmarshal([]byte(column(record, "repeat")), &cell.Repeat); err != nil {
 				t.Fatal(err)
 			}
-			names[rowName(row{&cell, &Checkpoint{Name: column(record, "checkpoint")}}, true)] = column(record, "passed") != "true"
+			names[rowName(row{&cell, &Checkpoint{Name: column(record, "checkpoint")}}, true)] = column(record, "passed") != "true" || column(record, "state") != ""
 		}
 		return unsolved(names)
 	},

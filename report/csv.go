@@ -40,7 +40,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	for _, row := range rowsOf(r) {
 		cell, c := row.cell, row.checkpoint
 		axes := []string{
-			orName(c.Run, r.Run), cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
+			c.judgedIn(r.Run), cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
 			c.Name, string(c.Class), passedText(c), c.Policy, row.message(),
 		}
 		scores := []string{formatExact(c.Score) + c.ScoreText, formatExact(c.ScoreUnbounded) + c.ScoreUnboundedText} // at most one of each pair is set

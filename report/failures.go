@@ -10,12 +10,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Unsolved returns r without checkpoints that passed or were scored without a pass rule, without cells that are
+// Unsolved returns r without checkpoints that passed or were scored without a pass rule and still hold, without cells that are
 // left empty, and without tasks that are done.
 func (r *Results) Unsolved() *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}, Tasks: r.undone()}
 	for _, cell := range r.Cells {
-		kept := slices.DeleteFunc(slices.Clone(cell.Checkpoints), func(c Checkpoint) bool { return solved(&c) })
+		kept := slices.DeleteFunc(slices.Clone(cell.Checkpoints), func(last Checkpoint) bool {
+			now := last.Current()
+			return solved(&now)
+		})
 		if len(kept) > 0 || len(cell.Checkpoints) == 0 {
 			cell.Checkpoints = kept
 			out.Cells = append(out.Cells, cell)

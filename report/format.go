@@ -27,21 +27,23 @@ type Options struct {
 type format struct {
 	name  string
 	write func(io.Writer, *Results, Options) error
+	// states reports whether the format shows the state of a verdict. If not, it gets Results.Current.
+	states bool
 }
 
 func formats() []format {
 	return []format{
-		{"table", writeTable},
-		{"json", writeJSON},
-		{"jsonl", writeJSONLines},
-		{"csv", writeCSV},
-		{"markdown", writeMarkdown},
-		{"junit", writeJUnit},
-		{"junit-tests", writeJUnitTests},
-		{"ctrf", writeCTRF},
-		{"github", writeGitHub},
-		{"gitlab", writeGitLab},
-		{"svg", writeSVG},
+		{"table", writeTable, true},
+		{"json", writeJSON, true},
+		{"jsonl", writeJSONLines, true},
+		{"csv", writeCSV, true},
+		{"markdown", writeMarkdown, true},
+		{"junit", writeJUnit, false},
+		{"junit-tests", writeJUnitTests, false},
+		{"ctrf", writeCTRF, false},
+		{"github", writeGitHub, true},
+		{"gitlab", writeGitLab, false},
+		{"svg", writeSVG, false},
 	}
 }
 
@@ -60,6 +62,9 @@ func Write(w io.Writer, name string, r *Results, o Options) error {
 	for _, f := range formats() {
 		if f.name != name {
 			continue
+		}
+		if !f.states {
+			r = r.Current()
 		}
 		if err := f.write(w, r, o); err != nil {
 			return fmt.Errorf("writing results as %s: %w", name, err)

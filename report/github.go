@@ -35,7 +35,7 @@ func writeGitHub(w io.Writer, r *Results, o Options) error {
 	if o.Before != nil {
 		p.changes(Changes(o.Before, r))
 	}
-	p.failures(r)
+	p.failures(r.Current())
 	p.results(r, o)
 	_, err := io.WriteString(w, p.text.String())
 	return err
@@ -157,7 +157,7 @@ const maxAnnotations = 10
 // nil, then for other failures.
 func WriteAnnotations(w io.Writer, r, before *Results) error {
 	said, names := map[string]string{}, []string{}
-	for _, row := range rowsOf(r.inOrder(false)) {
+	for _, row := range rowsOf(r.Current().inOrder(false)) {
 		if name := rowName(row, true); !solved(row.checkpoint) {
 			said[name] = cmp.Or(firstSaid(row), string(outcomeOf(row.checkpoint)))
 			names = append(names, name)

@@ -123,10 +123,10 @@ func solvedText(s GroupSummary) string {
 
 // scoredText returns how many of the cells that could have a score have one: "3 of 5".
 func scoredText(s verdict.ScoreSummaries) string {
-	if s.All.N == 0 {
+	if s.All.N+s.Missing == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%d of %d", s.Scored.N, s.All.N)
+	return fmt.Sprintf("%d of %d", s.Scored.N, s.All.N+s.Missing)
 }
 
 // meansOf returns mean, minimum and maximum over all cells and, if it differs, the mean over cells with a

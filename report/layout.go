@@ -60,16 +60,10 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 func (r *Results) staleNote() string {
 	stale, unknown := 0, 0
 	for _, row := range rowsOf(r) {
-		switch c := row.checkpoint; c.State {
-		case "":
-		case StateUnknown:
+		switch c := row.checkpoint; {
+		case c.State == "", c.neverJudged():
+		case c.maybeCurrent():
 			unknown++
-		case "broken", "blocked": // an input of the verdict, such as an image, cannot be read now
-			if outcomeOf(c) == verdict.OutcomeBroken {
-				stale++
-			} else {
-				unknown++
-			}
 		default:
 			stale++
 		}
@@ -132,7 +126,7 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 		}
 		names := []string{cell.Problem, c.Name, cell.Solution, cell.Backend}
 		if l.runs {
-			names = append(names, orName(c.Run, run))
+			names = append(names, c.judgedIn(run))
 		}
 		if l.states {
 			names = append(names, orName(c.State, "yes"))

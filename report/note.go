@@ -12,8 +12,11 @@ import (
 
 // word returns the verdict on a checkpoint in a word or two; "" for a score without a pass rule.
 func word(c *Checkpoint) string {
-	if c.Class == verdict.ImportedVerdict {
+	switch {
+	case c.Class == verdict.ImportedVerdict:
 		return string(verdict.ImportedVerdict)
+	case c.neverJudged():
+		return StateNew
 	}
 	switch outcome := outcomeOf(c); outcome {
 	case verdict.OutcomeScored:

@@ -23,7 +23,9 @@ type Summary struct {
 	Errored     int `json:"errored"`              // not judged because of the submission
 	Broken      int `json:"broken"`               // not judged because of the infrastructure, or of a task
 	Blocked     int `json:"blocked,omitempty"`    // part of Broken: a task that the checkpoint needs failed
-	Skipped     int `json:"skipped"`              // nothing to judge
+	Skipped     int `json:"skipped"`              // nothing to judge, or no verdict that holds now
+	New         int `json:"new,omitempty"`        // part of Skipped: never judged
+	Stale       int `json:"stale,omitempty"`      // part of Skipped: the last verdict is out of date, or may be
 	InProcess   int `json:"in_process,omitempty"` // part of Judged: by a grader that runs the submission in its process
 	// Tasks are not included in the counts above.
 	Tasks TaskCounts `json:"tasks,omitzero"`
@@ -103,6 +105,8 @@ func (t *Tally) Merge(o *Tally) {
 	c.Broken += more.Broken
 	c.Blocked += more.Blocked
 	c.Skipped += more.Skipped
+	c.New += more.New
+	c.Stale += more.Stale
 	c.InProcess += more.InProcess
 	c.Tasks.merge(&more.Tasks)
 }
@@ -121,7 +125,9 @@ func (t *Tally) Summary() Summary {
 	return s
 }
 
-func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
+func (s *Summary) count(last *Checkpoint, p *verdict.Policy) {
+	now := last.Current()
+	c := &now
 	s.Checkpoints++
 	passed, vacuous := c.Passed, c.Vacuous
 	if p != nil {
@@ -144,6 +150,12 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 		}
 	case verdict.OutcomeSkipped:
 		s.Skipped++
+		switch {
+		case c.neverJudged():
+			s.New++
+		case c.State != "" && outcomeOf(last) != verdict.OutcomeSkipped:
+			s.Stale++
+		}
 	case verdict.OutcomeNotReached:
 		s.NotReached++
 	case verdict.OutcomeErrored:
@@ -171,7 +183,8 @@ func (s Summary) String() string {
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.NotReached, "not reached"}, {s.Errored, "errored"}, {s.Broken - s.Blocked, "broken"}, {s.Blocked, "blocked"}, {s.Skipped, "skipped"}} {
+	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.NotReached, "not reached"}, {s.Errored, "errored"}, {s.Broken - s.Blocked, "broken"}, {s.Blocked, "blocked"},
+		{s.New, "new"}, {s.Stale, "out of date"}, {s.Skipped - s.New - s.Stale, "skipped"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}

@@ -34,14 +34,15 @@ func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) 
 }
 
 func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
-	grid := text.Grid{Header: []string{"cell", "test", "group", "status", "time", "memory", "message"}, Right: []int{4, 5}}
+	grid := text.Grid{Header: []string{"cell", "test", "group", "status", "holds", "time", "memory", "message"}, Right: []int{5, 6}}
 	rows := rowsOf(r.inOrder(false))
 	// Omit the only backend: terminals are narrow.
 	one := !slices.ContainsFunc(rows, func(other row) bool { return other.cell.Backend != rows[0].cell.Backend })
 	for _, row := range rows {
 		name := safe(rowName(row, !one), 0)
+		state := orName(row.checkpoint.State, "-")
 		if m := caseOf(row.checkpoint); m != nil && !(failed && solved(row.checkpoint)) {
-			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, orName(word(row.checkpoint), m.kind)), "-", "-", safe(text.FirstLine(m.message), noteColumns)})
+			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, orName(word(row.checkpoint), m.kind)), state, "-", "-", safe(text.FirstLine(m.message), noteColumns)})
 		}
 		for i := range row.checkpoint.Tests {
 			t := &row.checkpoint.Tests[i]
@@ -58,14 +59,14 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 				group = orName(string(t.Group), "-")
 			}
 			grid.Rows = append(grid.Rows, []string{name, safe(t.ID, nameColumns), group,
-				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), text.Duration(t.seconds()), t.memory(), safe(said, noteColumns)})
+				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), state, text.Duration(t.seconds()), t.memory(), safe(said, noteColumns)})
 		}
 	}
 	for _, t := range r.undone() {
-		grid.Rows = append(grid.Rows, []string{safe(t.Address(), nameColumns), "-", "-", mark(t.Verdict(), t.Outcome), text.Duration(t.Seconds), "-", safe(t.note(), noteColumns)})
+		grid.Rows = append(grid.Rows, []string{safe(t.Address(), nameColumns), "-", "-", mark(t.Verdict(), t.Outcome), "-", text.Duration(t.Seconds), "-", safe(t.note(), noteColumns)})
 	}
-	grid.Spare = append(grid.Blank(4), 5)
-	return grid.Without(grid.Blank(2, 5)...)
+	grid.Spare = append(grid.Blank(5), 6)
+	return grid.Without(grid.Blank(2, 4, 6)...)
 }
 
 // seconds returns the processor time of a judge's case, since its limit applies to that, and otherwise the

@@ -6,6 +6,8 @@ import (
 	"path"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // Asset describes the content of a materialize node.
@@ -65,7 +67,7 @@ func (a Asset) scan(observe observer) ([]file, error) {
 func (a Asset) scanGlob(observe observer) ([]file, error) {
 	base, pattern := doublestar.SplitPattern(a.Source)
 	observe("fileset", base+"\x00"+pattern)
-	names, err := doublestar.Glob(os.DirFS(base), pattern, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	names, err := subpath.Glob(os.DirFS(base), pattern, doublestar.WithFilesOnly())
 	if err != nil {
 		return nil, fmt.Errorf("expanding %s: %w", a.Source, err)
 	}

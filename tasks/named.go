@@ -56,7 +56,7 @@ func scanFiles(d Named, observe observer) ([]file, error) {
 		}
 		info, err := os.Stat(abs)
 		if err != nil {
-			return err
+			return namedLink(abs, err)
 		}
 		rel, err := filepath.Rel(d.Abs, abs)
 		switch {

@@ -150,10 +150,11 @@ func isEmpty(dir string) bool {
 // scanFile returns the single regular file at abs, or the target of a link there, under the name rel.
 func scanFile(abs, rel string, observe observer) ([]file, error) {
 	observe("exists", abs)
-	abs, err := filepath.EvalSymlinks(abs) // what stores files follows no links
+	real, err := filepath.EvalSymlinks(abs) // what stores files follows no links
 	if err != nil {
-		return nil, err
+		return nil, namedLink(abs, err)
 	}
+	abs = real
 	info, err := os.Stat(abs)
 	if err != nil {
 		return nil, err
@@ -165,6 +166,15 @@ func scanFile(abs, rel string, observe observer) ([]file, error) {
 		return nil, unfitf(abs, "the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
 	}
 	return []file{{Entry: cache.Entry{Path: rel, Executable: info.Mode()&0o111 != 0}, abs: abs}}, nil
+}
+
+// namedLink returns an error about following abs, with the link if it leads to nothing.
+func namedLink(abs string, err error) error {
+	target, readErr := os.Readlink(abs)
+	if readErr != nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%s in %s is a link to %s, which does not exist: %w", filepath.Base(abs), filepath.Dir(abs), displayPath(target), err)
 }
 
 func isRace(err error) bool {

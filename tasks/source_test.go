@@ -85,7 +85,8 @@ func treeList(t *testing.T, store cache.Store, root cache.Digest) []string {
 }
 
 func TestMaterialize(t *testing.T) {
-	root := lay(t, "dir/a.txt=1", "dir/run*=2", "dir/sub/b.txt=3", "dir/sub/c.bin=4", "dir/l->a.txt", "empty/", "a[b]/x.txt=5", "out->dir/a.txt", "g/in.txt->../dir/a.txt")
+	root := lay(t, "dir/a.txt=1", "dir/run*=2", "dir/sub/b.txt=3", "dir/sub/c.bin=4", "dir/l->a.txt", "empty/", "a[b]/x.txt=5", "out->dir/a.txt", "g/in.txt->../dir/a.txt",
+		"h/a.txt=6", "h/._a.txt=7", "h/.#a.txt->me@host.1", "h/.git/b.txt=8", "d/a.txt->gone.txt")
 	sum := sha256.Sum256([]byte("1"))
 	hash := hex.EncodeToString(sum[:])
 	at := func(name string) string { return filepath.Join(root, name) }
@@ -106,6 +107,9 @@ func TestMaterialize(t *testing.T) {
 		{name: "glob, ignore", asset: Asset{Source: at("dir") + "/**/*.txt", Glob: true, Target: "t", Ignore: []string{"sub/**"}}, want: []string{"t/a.txt=1"}},
 		{name: "glob below brackets", asset: Asset{Source: at(`a\[b\]`) + "/*.txt", Glob: true, Target: "t"}, want: []string{"t/x.txt=5"}},
 		{name: "glob of links", asset: Asset{Source: at("g") + "/*.txt", Glob: true, Target: "t"}, err: "a symlink leads out"},
+		{name: "glob next to hidden files", asset: Asset{Source: at("h") + "/**/*.txt", Glob: true, Target: "t"}, want: []string{"t/a.txt=6"}},
+		{name: "glob of hidden files", asset: Asset{Source: at("h") + "/.[_g]*/**", Glob: true, Target: "t"}, want: []string{"t/.git/b.txt=8"}},
+		{name: "glob of a dangling link", asset: Asset{Source: at("d") + "/*", Glob: true, Target: "t"}, err: "a.txt in " + at("d") + " is a link to gone.txt, which does not exist"},
 		{name: "sum", asset: Asset{Source: at("dir/a.txt"), Target: "t", SHA256: hash}, want: []string{"t=1"}},
 		{name: "wrong sum", asset: Asset{Source: at("dir/run"), Target: "t", SHA256: hash}, err: "has the SHA-256 d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35, want " + hash},
 		{name: "sum of a directory", asset: Asset{Source: at("dir"), Target: "t", SHA256: hash}, err: "is not a single file"},

@@ -90,7 +90,7 @@ func (j *job) copyPart(ctx context.Context, entries map[string]cache.Entry, targ
 		}
 		place := filepath.Join(to, filepath.FromSlash(strings.TrimPrefix(name, target)))
 		if e.Dir {
-			if err := os.MkdirAll(place, 0o755); err != nil {
+			if err := j.out.MakeDir(place); err != nil {
 				return err
 			}
 		}

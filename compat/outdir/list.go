@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
@@ -63,6 +64,19 @@ func (d *Dir) WriteMode(path string, content []byte, mode fs.FileMode) error {
 	return WriteMode(path, content, mode)
 }
 
+// MakeDir makes a directory below the directory, which a later export removes if it is empty then.
+func (d *Dir) MakeDir(path string) error {
+	name, ok := subpath.Rel(d.path, path)
+	if !ok {
+		return fmt.Errorf("%s is not below the export's directory %s", path, d.path)
+	}
+	if name == "." {
+		return nil
+	}
+	d.wrote[name+"/"] = ""
+	return d.makeParents(name + "/.")
+}
+
 // makeParents makes the directories of a file, and returns an error if a link leads out of the
 // export's directory there. A link instead of the file itself is replaced.
 func (d *Dir) makeParents(name string) error {
@@ -74,7 +88,7 @@ func (d *Dir) makeParents(name string) error {
 		return err
 	}
 	defer root.Close()
-	parent := filepath.Dir(name)
+	parent := filepath.Dir(filepath.FromSlash(name))
 	err = root.MkdirAll(parent, 0o755)
 	if err == nil {
 		_, err = root.Stat(parent)
@@ -91,7 +105,7 @@ func (d *Dir) finish() error {
 	old := d.lists[d.writer]
 	d.lists[d.writer] = d.wrote
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(old)) {
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(old))) { // a directory after what is in it
 		if d.isListed(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
 			continue
 		}
@@ -118,16 +132,21 @@ func (d *Dir) isListed(name string) bool {
 	return false
 }
 
-// remove removes a file that still has the content that was written, and the directories that are
-// empty without it.
+// remove removes a file that still has the content that was written, or an empty directory, and the directories
+// that are empty without it.
 func (d *Dir) remove(name, written string) error {
 	path := filepath.Join(d.path, filepath.FromSlash(name))
+	name, isDir := strings.CutSuffix(name, "/")
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) { // a link leads elsewhere
 		if info, err := os.Lstat(filepath.Join(d.path, filepath.FromSlash(dir))); err == nil && !info.IsDir() {
 			return nil
 		}
 	}
 	info, err := os.Lstat(path)
+	if isDir && err == nil && info.IsDir() {
+		d.removeEmpty(path)
+		return nil
+	}
 	if err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // there is nothing to remove
 	}
@@ -137,12 +156,18 @@ func (d *Dir) remove(name, written string) error {
 	if err := Remove(path); err != nil {
 		return err
 	}
-	for dir := filepath.Dir(path); dir != d.path && subpath.Contains(d.path, dir); dir = filepath.Dir(dir) {
-		if os.Remove(dir) != nil { // it is not empty
-			break
+	d.removeEmpty(filepath.Dir(path))
+	return nil
+}
+
+// removeEmpty removes an empty directory, and those above that are empty without it, unless an export made them.
+func (d *Dir) removeEmpty(dir string) {
+	for ; dir != d.path; dir = filepath.Dir(dir) {
+		name, below := subpath.Rel(d.path, dir)
+		if !below || d.isListed(name+"/") || os.Remove(dir) != nil { // it is not empty
+			return
 		}
 	}
-	return nil
 }
 
 func digest(content []byte) string {

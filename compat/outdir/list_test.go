@@ -134,3 +134,50 @@ func TestExportWritesThroughNoLink(t *testing.T) {
 		t.Error("a link is read as the list")
 	}
 }
+
+// An export removes the empty directories of earlier exports that it no longer makes.
+func TestExportRemovesItsDirectories(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	export := func(dirs, files []string) {
+		t.Helper()
+		err := Export(dir, "a", func(d *Dir) error {
+			var errs []error
+			for _, name := range dirs {
+				errs = append(errs, d.MakeDir(filepath.Join(dir, name)))
+			}
+			for _, name := range files {
+				errs = append(errs, d.Write(filepath.Join(dir, name), nil))
+			}
+			return errors.Join(errs...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	exists := func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil }
+	export([]string{"steps/one/artifacts/empty", "steps/two/artifacts", "kept", "mine"}, []string{"steps/two/artifacts/file", "kept/file"})
+	if err := os.WriteFile(filepath.Join(dir, "mine", "notes"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"steps/one/artifacts/empty", "steps/two/artifacts/file", "kept/file"} {
+		if !exists(name) {
+			t.Errorf("%s was not made", name)
+		}
+	}
+	export([]string{"kept"}, nil)
+	for name, want := range map[string]bool{"steps": false, "kept": true, "kept/file": false, "mine/notes": true} {
+		if exists(name) != want {
+			t.Errorf("%s exists: %v", name, !want)
+		}
+	}
+	export(nil, nil)
+	if exists("kept") || !exists("mine") {
+		t.Error("kept is left, or mine is gone")
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "link")); err == nil {
+		err := Export(dir, "a", func(d *Dir) error { return d.MakeDir(filepath.Join(dir, "link", "below")) })
+		if err == nil {
+			t.Error("a directory was made through a link that leads out")
+		}
+	}
+}

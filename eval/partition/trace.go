@@ -15,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
@@ -157,7 +158,7 @@ func sightings(kind, name string) []cache.Sighting {
 func filesetSightings(dir, pattern string) []cache.Sighting {
 	r := &recordingFS{dir: dir}
 	r.sight(cache.Probe{Path: dir, Follow: true, Exists: true})
-	_, _ = doublestar.Glob(r, pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
+	_, _ = subpath.Glob(r, pattern, doublestar.WithFilesOnly())
 	return r.seen
 }
 

@@ -134,7 +134,8 @@ func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string
 
 // VerdictWords returns the words of selectors for a verdict: passed or failed, with the short forms pass and
 // fail; scored without a pass rule; and the class and status of a checkpoint that was not judged.
-func VerdictWords(c report.Checkpoint) []string {
+func VerdictWords(last report.Checkpoint) []string {
+	c := last.Current()
 	words := []string{"failed", "fail"}
 	switch {
 	case c.Passed:
@@ -144,6 +145,9 @@ func VerdictWords(c report.Checkpoint) []string {
 	}
 	if c.Class != verdict.Judged {
 		words = append(words, string(c.Class), string(c.Class.Status()))
+	}
+	if c.State != "" {
+		words = append(words, c.State)
 	}
 	return words
 }

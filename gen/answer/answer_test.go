@@ -11,8 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestFiles: each archive of testdata has an answer, existing files in before/, and the resulting files in after/ or
-// the reason for having none.
+// TestFiles: each archive of testdata has an answer, existing files in before/, and the resulting files in after/,
+// perhaps with a note, or the reason for having none. path is the file of unnamed code, main.py by default, and only
+// that of a solution with one file.
 func TestFiles(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) < 10 {
@@ -24,7 +25,8 @@ func TestFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var text, why string
+			var text, why, remark string
+			path, only := "main.py", false
 			var before []File
 			after := map[string]string{}
 			for _, f := range archive.Files {
@@ -33,6 +35,10 @@ func TestFiles(t *testing.T) {
 				switch {
 				case f.Name == "answer":
 					text = content
+				case f.Name == "note":
+					remark = strings.TrimSpace(content)
+				case f.Name == "path", f.Name == "only":
+					path, only = strings.TrimSpace(content), f.Name == "only"
 				case f.Name == "reason":
 					why = strings.TrimSpace(content)
 				case strings.HasPrefix(f.Name, "before/"):
@@ -43,7 +49,13 @@ func TestFiles(t *testing.T) {
 					t.Fatalf("what is %s?", f.Name)
 				}
 			}
-			got, err := Files(text, "main.py", before)
+			got, note, err := Files(text, path, before)
+			if only {
+				got, note, err = Only(text, path)
+			}
+			if note != remark {
+				t.Errorf("note %q, want %q", note, remark)
+			}
 			if err != nil {
 				if err.Error() != why {
 					t.Fatalf("reason %q, want %q", err, why)
@@ -66,14 +78,14 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A single-file solution is the longest block, under any name.
+// A single-file solution is the last block in its language, under any name.
 func TestOnly(t *testing.T) {
-	files, err := Only("```sh run.sh\nmake\n```\n```cpp ../main.cpp\nint main() {}\n```\n", "solution.cpp")
+	files, _, err := Only("```sh run.sh\nmake\n```\n```cpp ../main.cpp\nint main() {}\n```\n", "solution.cpp")
 	if err != nil || len(files) != 1 || files[0] != (File{"solution.cpp", "int main() {}\n"}) {
 		t.Errorf("%q, %v", files, err)
 	}
 	for _, none := range []string{"", "sorry", "```\n\n```", "```\nint"} {
-		if files, err := Only(none, "solution.cpp"); err == nil {
+		if files, _, err := Only(none, "solution.cpp"); err == nil {
 			t.Errorf("%q: %q", none, files)
 		}
 	}
@@ -110,7 +122,7 @@ func TestTooMuch(t *testing.T) {
 		"files": {many.String(), "1001 files"},
 		"bytes": {"```\n" + strings.Repeat("x", MaxBytes) + "\n```\n", "more than 16777216"},
 	} {
-		if _, err := Files(c.text, "main.py", nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Files(c.text, "main.py", nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -130,7 +142,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add("--- a/main.py\n+++ b/../main.py\n@@ -1 +1 @@\n-a\n+b\n")
 	before := []File{{"main.py", "a\nb\nc\n"}, {"lib/x.py", "x"}}
 	f.Fuzz(func(t *testing.T, text string) {
-		files, err := Files(text, "main.py", before)
+		files, _, err := Files(text, "main.py", before)
 		if err != nil {
 			if len(files) > 0 || err.Error() == "" || len(err.Error()) > 4*maxPath+200 {
 				t.Fatalf("%q next to %v", err, files)

@@ -8,5 +8,6 @@
 //	```
 //
 // The line above can name it, too: **tally.py**, `tally.py`:, ### File: tally.py. If no block is named, the
-// longest is the only file. Diffs are refused.
+// last one in the file's language is the only file. Reasoning between tags such as <think> is ignored. Diffs are
+// refused.
 package answer

@@ -20,59 +20,76 @@ type File struct {
 }
 
 // Files returns the files after an answer, which changes the existing ones, sorted by path. unnamed is the
-// path of code that has no name; "" refuses such code. The error explains to the user why the answer is
-// unusable.
-func Files(text, unnamed string, before []File) ([]File, error) {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	blocks, err := fences(text)
+// path of code that has no name; "" refuses such code. The note reports a choice between several blocks, and
+// the error why the answer is unusable, both for users.
+func Files(text, unnamed string, before []File) (files []File, note string, err error) {
+	s, err := read(text)
 	if err != nil {
-		return nil, err
+		if errors.Is(err, errNoCode) && isDiff(text) {
+			err = errDiff
+		}
+		return nil, "", err
 	}
-	s := &solution{files: map[string]string{}}
 	for _, f := range before {
 		s.files[f.Path] = f.Content
 	}
-	switch {
-	case len(blocks) > 0:
-		err = s.addBlocks(blocks, unnamed)
-	case isDiff(text):
-		err = errDiff
-	default:
-		err = errors.New("the answer has no fenced code")
+	if err := s.addBlocks(unnamed); err != nil {
+		return nil, "", err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.check()
+	files, err = s.check()
+	return files, s.note, err
 }
 
-// Only returns the longest block of code in an answer, under any name, as the only file of a solution.
-func Only(text, path string) ([]File, error) {
-	blocks, err := fences(strings.ReplaceAll(text, "\r\n", "\n"))
+// Only returns the block of code for a path, under any name, as the only file of a solution. See Files for
+// note and error.
+func Only(text, path string) (files []File, note string, err error) {
+	s, err := read(text)
+	if err == nil {
+		err = s.choose(s.blocks, path)
+	}
 	if err != nil {
+		return nil, "", err
+	}
+	files, err = s.check()
+	return files, s.note, err
+}
+
+var (
+	errNoCode = errors.New("the answer has no fenced code")
+	errNoEnd  = errors.New("the last block of code in the answer has no end")
+)
+
+// read finds the blocks of code of an answer.
+func read(text string) (*solution, error) {
+	const byteOrderMark = "\ufeff"
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), byteOrderMark)
+	blocks, open, err := fences(withoutPrefilled(text))
+	switch {
+	case err != nil:
 		return nil, err
+	case open != nil && (len(blocks) == 0 || open.name != ""):
+		return nil, errNoEnd
+	case len(blocks) == 0:
+		return nil, errNoCode
+	case open != nil && strings.TrimSpace(open.text) == "":
+		open = nil // a fence too many
 	}
-	for i := range blocks {
-		blocks[i] = block{text: blocks[i].text}
-	}
-	if len(blocks) == 0 {
-		return nil, errors.New("the answer has no fenced code")
-	}
-	s := &solution{files: map[string]string{}}
-	if err := s.writeLongest(blocks, path); err != nil {
-		return nil, err
-	}
-	return s.check()
+	return &solution{blocks: blocks, open: open, files: map[string]string{}}, nil
 }
 
 // solution is the files so far.
-type solution struct{ files map[string]string }
+type solution struct {
+	blocks []block
+	open   *block // the last one, if it has no end; unnamed
+	files  map[string]string
+	note   string // reports a choice between several blocks
+}
 
 var errDiff = errors.New("the answer has a diff instead of whole files")
 
-func (s *solution) addBlocks(blocks []block, unnamed string) error {
+func (s *solution) addBlocks(unnamed string) error {
 	var rest []block
-	for _, b := range blocks {
+	for _, b := range s.blocks {
 		var err error
 		switch {
 		case b.isDiff():
@@ -86,22 +103,51 @@ func (s *solution) addBlocks(blocks []block, unnamed string) error {
 			return err
 		}
 	}
-	if len(rest) < len(blocks) {
+	if len(rest) < len(s.blocks) {
 		return nil // an unnamed block is an example, or a call of the code
 	}
-	return s.writeLongest(rest, unnamed)
+	return s.choose(rest, unnamed)
 }
 
-// writeLongest takes the longest of blocks without names.
-func (s *solution) writeLongest(blocks []block, path string) error {
-	longest := slices.MaxFunc(blocks, func(a, b block) int { return len(a.text) - len(b.text) })
-	switch {
-	case path == "":
+// choose writes the last block in the language of a path, or else the last one whose language is unknown, or else
+// the only one. A block without an end that could be the one is an error.
+func (s *solution) choose(blocks []block, path string) error {
+	if path == "" {
 		return errors.New("the answer names no file")
-	case strings.TrimSpace(longest.text) == "":
-		return errors.New("the code in the answer is empty")
 	}
-	return s.write(path, longest.text)
+	wanted := languageOf(path)
+	what := "in " + wanted
+	fit := filter(blocks, func(b *block) bool { return b.in(wanted) })
+	tagged := len(fit) > 0
+	if !tagged {
+		fit, what = filter(blocks, (*block).untagged), "without a language"
+	}
+	if len(fit) == 0 {
+		fit, what = blocks, ""
+	}
+	chosen := fit[len(fit)-1]
+	switch {
+	case s.open != nil && (s.open.in(wanted) || !tagged):
+		return errNoEnd
+	case what == "" && len(fit) > 1:
+		return fmt.Errorf("the answer has %d blocks of code, and none is in %s", len(fit), wanted)
+	case strings.TrimSpace(chosen.text) == "":
+		return errors.New("the code in the answer is empty")
+	case len(fit) > 1:
+		s.note = fmt.Sprintf("the answer has %d blocks of code %s; the last one is used", len(fit), what)
+	case s.open != nil:
+		s.note = "the answer ends with a block of code without an end; it is ignored"
+	}
+	return s.write(path, chosen.text)
+}
+
+func filter(blocks []block, keep func(*block) bool) (kept []block) {
+	for i := range blocks {
+		if keep(&blocks[i]) && strings.TrimSpace(blocks[i].text) != "" {
+			kept = append(kept, blocks[i])
+		}
+	}
+	return kept
 }
 
 func (s *solution) write(path, content string) error {

@@ -54,7 +54,10 @@ const most = 256 << 10
 
 // Serve answers requests until the input ends or ctx is done.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
-	s := mcp.NewServer(&mcp.Implementation{Name: "fevalgraph", Version: o.Version}, nil)
+	s := mcp.NewServer(&mcp.Implementation{Name: "fevalgraph", Version: o.Version}, &mcp.ServerOptions{
+		// The tools never change, so no notification can precede the answer to initialize.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	})
 	for _, t := range tools {
 		s.AddTool(&mcp.Tool{Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -65,7 +68,8 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 				return answer(o.Call(ctx, args)), nil
 			})
 	}
-	c := &conversation{Transport: &mcp.IOTransport{Reader: in, Writer: out}, closed: make(chan struct{})}
+	whole := &wholeWrites{WriteCloser: out}
+	c := &conversation{Transport: &mcp.IOTransport{Reader: newLines(in, whole), Writer: whole}, closed: make(chan struct{})}
 	err := s.Run(ctx, c)
 	if c.ended.Load() {
 		return nil

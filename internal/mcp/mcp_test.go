@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,94 @@ func TestInputEnds(t *testing.T) {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("no %s in %.2000s", want, said.String())
 		}
+	}
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+
+// A line that is not a message gets an error, and the conversation goes on.
+func TestBadLines(t *testing.T) {
+	for _, try := range []struct{ line, want string }{
+		{`{"jsonrpc":"2.0","id":7,"method":`, `null -32700`},
+		{`nonsense`, `null -32700`},
+		{`"`, `null -32700`},
+		{"\ufeff" + `{"jsonrpc":"2.0","id":7,"method":"ping"}`, `null -32700`},
+		{`{"jsonrpc":"2.0","id":7,"method":"ping"}{}`, `null -32700`},
+		{`"` + strings.Repeat("x", maxLine) + `"`, `null -32600`},
+		{`{"id":7,"method":"ping"}`, `7 -32600`},
+		{`{"jsonrpc":"1.0","id":"a","method":"ping"}`, `"a" -32600`},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `null -32600`},
+		{`{"jsonrpc":"2.0","id":7,"method":3}`, `7 -32600`},
+		{`{"jsonrpc":"2.0"}`, `null -32600`},
+		{`3`, `null -32600`},
+		{`null`, `null -32600`},
+		{`[]`, `null -32600`},
+		{`[3, {"jsonrpc":"2.0","id":7,"method":"ping"}]`, "null -32600\n7 {}"},
+		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`, `7 -32601`},
+		{`{"jsonrpc":"2.0","id":7,"method":""}`, `7 -32601`},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":"x"}`, `7 -32602`},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"no such"}}`, `7 -32602`},
+		{`{"jsonrpc":"2.0","method":"no/such"}`, ``},
+		{`{"jsonrpc":"2.0","id":7,"result":{}}`, ``},
+		{``, ``},
+		{"\r", ``},
+	} {
+		said := &strings.Builder{}
+		err := Serve(t.Context(), io.NopCloser(strings.NewReader(initialize+try.line+"\n"+`{"jsonrpc":"2.0","id":9,"method":"ping"}`+"\n")), written{said}, Options{})
+		if err != nil {
+			t.Errorf("%.80s: %v", try.line, err)
+		}
+		answers := answersIn(t, said.String())
+		others := slices.DeleteFunc(slices.Clone(answers), func(a string) bool { return a == "9 {}" || strings.HasPrefix(a, `1 {"capabilities"`) })
+		if len(answers)-len(others) != 2 {
+			t.Errorf("%.80s: %q", try.line, answers)
+		}
+		slices.Sort(others)
+		answers = others
+		want := strings.Split(try.want, "\n")
+		slices.Sort(want)
+		if strings.Join(answers, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%.80s: %q, want %q", try.line, answers, want)
+		}
+	}
+}
+
+// answersIn returns the ID of each answer with its result or the code of its error, and fails for notifications.
+func answersIn(t *testing.T, said string) (answers []string) {
+	for line := range strings.Lines(said) {
+		var a struct {
+			ID     json.RawMessage
+			Method string
+			Result json.RawMessage
+			Error  *struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil || a.Method != "" || len(a.ID) == 0 {
+			t.Errorf("answered with %.200s", line)
+		}
+		what := string(a.Result)
+		if a.Error != nil {
+			what = strconv.Itoa(a.Error.Code)
+		}
+		answers = append(answers, string(a.ID)+" "+what)
+	}
+	return answers
+}
+
+// Nothing is sent without a request, even if an agent never initializes.
+func TestBeforeInitialize(t *testing.T) {
+	said := &strings.Builder{}
+	in, agent := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- Serve(t.Context(), in, written{said}, Options{}) }()
+	io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	agent.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if answers := answersIn(t, said.String()); !slices.Equal(answers, []string{"1 {}"}) {
+		t.Errorf("%q", answers)
 	}
 }
 

@@ -1,8 +1,13 @@
 // Package subpath relates paths to the directories that contain them, by their names alone: callers resolve symbolic
-// links first where these matter.
+// links first where these matter. Glob searches a directory.
 package subpath
 
-import "path/filepath"
+import (
+	"io/fs"
+	"path/filepath"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
 
 // Rel returns path relative to dir, with slashes, and reports whether path is dir or below it. A directory is "."
 // relative to itself. If only one of both is absolute, path is not below dir.
@@ -18,4 +23,11 @@ func Rel(dir, path string) (rel string, ok bool) {
 func Contains(dir, path string) bool {
 	_, ok := Rel(dir, path)
 	return ok
+}
+
+// Glob returns the paths in a directory that match a valid doublestar pattern. As in shells, "*", "?" and "**" match
+// no leading dot: editors and systems leave hidden files next to others. Links to directories are not entered, and
+// unreadable directories are errors.
+func Glob(dir fs.FS, pattern string, options ...doublestar.GlobOption) ([]string, error) {
+	return doublestar.Glob(dir, pattern, append(options, doublestar.WithNoHidden(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())...)
 }

@@ -106,8 +106,9 @@ func checkNumberText(v cty.Value) error {
 	return nil
 }
 
-// Charged returns a function whose calls and results use up the budget.
+// Charged returns a function whose calls and results use up the budget. It does not panic.
 func (b *Budget) Charged(f function.Function) function.Function {
+	f = WithoutPanics(f)
 	spec := &function.Spec{Description: f.Description(), Params: f.Params(), VarParam: f.VarParam()}
 	spec.Type = func(args []cty.Value) (cty.Type, error) {
 		if err := b.spend(1, 0); err != nil {

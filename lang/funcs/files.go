@@ -15,6 +15,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // Files specifies which files the file functions read.
@@ -216,7 +218,7 @@ func (f Files) searchRoot(written, pattern string) (string, error) {
 }
 
 // Glob returns the sorted slash-separated paths, relative to dir, of the regular files that match a
-// doublestar pattern. Symbolic links to files match; links to directories are neither matched nor entered,
+// doublestar pattern, see subpath.Glob. Symbolic links to files match; links to directories are neither matched nor entered,
 // so link loops are harmless. Names that are not UTF-8, dangling links and unreadable directories are
 // errors: the result is never silently incomplete.
 func Glob(dir, pattern string) ([]string, error) {
@@ -243,7 +245,7 @@ func glob(dir, pattern string, matters func(path string) (bool, error), more ...
 	if filepath.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), "..") {
 		return nil, fmt.Errorf("the pattern %q must stay below the directory: no leading \"/\" and no \"..\"", pattern)
 	}
-	matches, err := doublestar.Glob(os.DirFS(dir), pattern, append(more, doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())...)
+	matches, err := subpath.Glob(os.DirFS(dir), pattern, more...)
 	if err != nil {
 		var failed *fs.PathError
 		if errors.As(err, &failed) && !utf8.ValidString(failed.Path) {
@@ -257,6 +259,9 @@ func glob(dir, pattern string, matters func(path string) (bool, error), more ...
 			return nil, fmt.Errorf("the file name %q is not UTF-8", name)
 		}
 		switch ok, err := matters(filepath.Join(dir, name)); {
+		case errors.Is(err, fs.ErrNotExist):
+			target, _ := os.Readlink(filepath.Join(dir, name))
+			return nil, fmt.Errorf("%q in %q is a link to %q, which does not exist", name, dir, target)
 		case err != nil:
 			return nil, reason(name, err)
 		case ok:

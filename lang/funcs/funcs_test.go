@@ -189,8 +189,38 @@ func TestGlobRefusesNames(t *testing.T) {
 	if err := os.Symlink("gone", filepath.Join(dir, "dangling")); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := Glob(dir, "*"); err == nil {
-		t.Errorf("a dangling link: got %q", names)
+	want := fmt.Sprintf(`"dangling" in %q is a link to "gone", which does not exist`, dir)
+	if names, err := Glob(dir, "*"); err == nil || err.Error() != want {
+		t.Errorf("a dangling link: got %q, %v, want %s", names, err, want)
+	}
+}
+
+// A pattern matches hidden files and directories only where it has the dot, as in shells: editors and systems
+// leave such files, also dangling links, next to others.
+func TestHiddenFiles(t *testing.T) {
+	dir := tree(t, "a.txt", "._a.txt", ".env", "sub/b.txt", "sub/._b.txt", ".git/c.txt", "sub/.cache/d.txt")
+	if err := os.Symlink("me@host.1234", filepath.Join(dir, ".#a.txt")); err != nil {
+		t.Fatal(err)
+	}
+	for expression, want := range map[string]string{
+		`fileset(".", "*.txt")`:         `["a.txt"]`,
+		`fileset(".", "*")`:             `["a.txt"]`,
+		`fileset(".", "?_a.txt")`:       `[]`,
+		`fileset(".", "{*,sub/*}.txt")`: `["a.txt", "sub/b.txt"]`,
+		`fileset(".", "**")`:            `["a.txt", "sub/b.txt"]`,
+		`fileset(".", "**/*.txt")`:      `["a.txt", "sub/b.txt"]`,
+		`fileset(".", ".e*")`:           `[".env"]`,
+		`fileset(".", "._*")`:           `["._a.txt"]`,
+		`fileset(".", "**/._*")`:        `["._a.txt", "sub/._b.txt"]`,
+		`fileset(".", ".git/*")`:        `[".git/c.txt"]`,
+		`fileset(".", "*/.cache/*")`:    `["sub/.cache/d.txt"]`,
+		`fileset("sub/.cache", "*")`:    `["d.txt"]`,
+		`dirs(".", "*")`:                `["sub"]`,
+		`dirs(".", "**/.*")`:            `[".git", "sub/.cache"]`,
+	} {
+		if got, err := evaluate(t, Files{Dir: dir}, expression); err != nil || got != want {
+			t.Errorf("%s = %s, %v; want %s", expression, got, err, want)
+		}
 	}
 }
 

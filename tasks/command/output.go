@@ -152,7 +152,7 @@ func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store,
 }
 
 // pack packs a path into an archive, with a command that runs like other, and reports whether the path
-// exists. It returns the name of a socket, which tar omits.
+// exists. It returns the name of a socket, which tar omits. Files without permissions are a failure of the command.
 func pack(ctx context.Context, in backend.Session, like backend.Command, at, archive string) (present bool, socket string, err error) {
 	var said capped.Buffer
 	like.Argv = []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archive}
@@ -165,6 +165,8 @@ func pack(ctx context.Context, in backend.Session, like backend.Command, at, arc
 		return false, "", nil
 	case exit.Code == session.ShellNotFound:
 		return false, "", fmt.Errorf("packing %s: %w", at, &backend.ToolError{Tool: "tar", Err: errors.New("program not found")})
+	case exit.Code != 0 && !exit.TimedOut && unreadable(said.Bytes()) != "":
+		return false, "", failed("%s cannot be read: the command must leave its outputs readable", unreadable(said.Bytes()))
 	case exit.Code != 0 || exit.TimedOut:
 		return false, "", fmt.Errorf("packing %s: %s: %s", at, session.Words("exit code", exit), session.LastLine(said.Bytes()))
 	}
@@ -180,6 +182,21 @@ func ignoredSocket(said []byte) (name string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// deniedFile matches what GNU's and BusyBox's tar print about a file that the command made unreadable.
+var deniedFile = lazyregexp.New(`(?m)^tar: (?:can't \w+ '(.*)'|(.*): Cannot \w+): Permission denied\s*$`)
+
+// unreadable returns the name of a file that tar could not read for lack of permissions, or "".
+func unreadable(said []byte) string {
+	m := deniedFile().FindSubmatch(said)
+	if m == nil {
+		return ""
+	}
+	if name := string(m[1]) + string(m[2]); path.Base(name) != path.Base(archiveName) {
+		return name
+	}
+	return ""
 }
 
 // unpacker stores the content of an archive. The archive is as untrusted as the command.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
 )
 
 // The command, or programs before it, create the tree that tar packs: no entry escapes from the output.
@@ -209,5 +210,38 @@ func TestSocketInOutput(t *testing.T) {
 	defer l.Close()
 	if err := keep(); err == nil || !strings.Contains(err.Error(), "out/s is a socket, which cannot be stored") {
 		t.Errorf("with a socket: %v", err)
+	}
+}
+
+// A file that tar cannot read for lack of permissions is the command's failure, by name; other failures of tar are
+// the machine's.
+func TestUnreadableOutput(t *testing.T) {
+	for _, try := range []struct {
+		name, prints, want string
+		failed             bool
+	}{
+		{"GNU's tar", "tar: out/a b: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors", "out/a b cannot be read", true},
+		{"a directory", "tar: out/sub: Cannot stat: Permission denied\ntar: Exiting with failure status", "out/sub cannot be read", true},
+		{"BusyBox", "tar: can't open 'out/a': Permission denied\ntar: error exit delayed from previous errors", "out/a cannot be read", true},
+		{"a full disk", "tar: .fevalgraph-output.tar: Wrote only 2048 of 10240 bytes\ntar: Error is not recoverable: exiting now", "packing out: exit code 2: tar: Error", false},
+		{"a damaged disk", "tar: out/a: Read error at byte 0, while reading 512 bytes: Input/output error", "packing out: exit code 2: tar: out/a: Read error", false},
+		{"the archive", "tar: .fevalgraph-output.tar: Cannot open: Permission denied\ntar: Error is not recoverable: exiting now", "packing out: exit code 2", false},
+	} {
+		s := shell{dir: t.TempDir()}
+		for name, text := range map[string]string{"out": "", "bin/tar": "#!/bin/sh\ncat >&2 <<'END'\n" + try.prints + "\nEND\nexit 2\n"} {
+			at := filepath.Join(s.dir, name)
+			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("PATH", filepath.Join(s.dir, "bin")+":/usr/bin:/bin")
+		_, err := packed(t.Context(), &Task{}, s, cache.NewMemory(), "out", kindFile)
+		var failed *graph.FailedError
+		if err == nil || !strings.Contains(err.Error(), try.want) || errors.As(err, &failed) != try.failed {
+			t.Errorf("%s: %v, want %s, failed %v", try.name, err, try.want, try.failed)
+		}
 	}
 }

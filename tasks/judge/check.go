@@ -41,8 +41,9 @@ type Check struct {
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are not ratios; 5: an output
-	// without room for it is too long; 6: all of a message is read, and the lowest ratio counts
-	m.Int("recipe", 6)
+	// without room for it is too long; 6: all of a message is read, and the lowest ratio counts;
+	// 7: no dialect has an empty message about the checker
+	m.Int("recipe", 7)
 	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
 	return c.Box.describe(ctx, m)
@@ -104,7 +105,7 @@ func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verd
 	}
 	log.add("checker", said, endOf(e))
 	if c.Rules.Dialect != nil {
-		return c.Rules.read(wordFor(endOf(e)), endOf(e).clean(), string(said), ""), nil
+		return c.Rules.readTool(endOf(e), said), nil
 	}
 	return judged(endOf(e), said)
 }

@@ -33,8 +33,9 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: a busy machine is not a limit of time; 3: with a log; 4: quoted ratios do not count; 5: a program
 	// without memory has the verdict for that; 6: if neither ends, the interactor runs without a solution to
-	// find out which is to blame; 7: all of a message is read, and the lowest ratio counts
-	m.Int("recipe", 7)
+	// find out which is to blame; 7: all of a message is read, and the lowest ratio counts; 8: a dialect blames a
+	// solution that leaves, and has no empty message
+	m.Int("recipe", 8)
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)
@@ -131,20 +132,24 @@ const brokenPipe = "broken pipe"
 func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 	s, t := endOf(solution), endOf(interactor)
 	verdict, why := s.blame()
+	// Whether the interactor first reads the end of its input or writes again depends on timing.
+	left := s.clean() && t.Status == backend.Signalled && t.Signal == brokenPipe
+	if left {
+		verdict, why = WrongAnswer, "it ended while the interactor was still talking"
+	}
 	if i.Rules.Dialect != nil {
 		switch {
-		case s.clean() && t.clean():
-			return i.Rules.read(Accepted, true, string(interactor.Stderr), ""), nil
+		case left:
+			return i.Rules.read(verdict, false, string(interactor.Stderr), "").explained(why), nil
 		case !s.clean():
 			return i.Rules.read(verdict, false, string(solution.Stderr), s.signal()), nil
 		}
-		return i.Rules.read(wordFor(t), false, string(interactor.Stderr), ""), nil
+		return i.Rules.readTool(t, interactor.Stderr), nil
 	}
 	said := readable(interactor.Stderr)
 	switch {
-	case s.clean() && t.Status == backend.Signalled && t.Signal == brokenPipe:
-		// Whether the interactor first reads the end of its input or writes again depends on timing.
-		return failedWith(WrongAnswer, "it ended while the interactor was still talking"), nil
+	case left:
+		return failedWith(verdict, why), nil
 	case s.clean() && t.Status == backend.ClockLimit && !interactor.Contended:
 		// The machine was not too busy: data that the solution left in the pipe kept the interactor from reading
 		// the end of its input.

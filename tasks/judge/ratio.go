@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,6 +32,21 @@ type Dialect interface {
 func (r Rules) read(verdict string, clean bool, said, signal string) Verdict {
 	ratio, unbounded, message := r.Dialect.Ratios(clean, said, signal)
 	return Verdict{Verdict: verdict, Ratio: number(ratio), RatioUnbounded: number(unbounded), Message: readable([]byte(message))}
+}
+
+// readTool returns the dialect's verdict by a checker or interactor.
+func (r Rules) readTool(e end, said []byte) Verdict {
+	v := r.read(wordFor(e), e.clean(), string(said), "")
+	if v.Verdict == CheckerFailed {
+		v = v.explained(e.String())
+	}
+	return v
+}
+
+// explained returns v with a message, unless it has one.
+func (v Verdict) explained(why string) Verdict {
+	v.Message = cmp.Or(v.Message, why)
+	return v
 }
 
 // Exit codes of checkers and interactors, defined by testlib.

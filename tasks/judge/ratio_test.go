@@ -205,6 +205,9 @@ func TestInteractJudges(t *testing.T) {
 		{"the solution crashes and the interactor writes to it", crash, pipe, "", "RE 0", "RE 0"},
 		{"the solution writes to an interactor that is done", pipe, exited(7), "Ratio: 0.5", "points 0.5", "RE 0"},
 		{"the solution writes to an interactor that crashed", pipe, crash, "", "RE 0", "RE 0"},
+		{"the solution leaves, the interactor writes to it", exited(0), pipe, "", "WA 0", "WA 0"},
+		{"the solution leaves, the interactor reads the end", exited(0), exited(exitEOF), "unexpected end of file", "PE 0", "PE 0"},
+		{"the solution leaves, the interactor reads the end and says no word", exited(0), exited(exitPresentation), "", "PE 0", "PE 0"},
 		{"the interactor crashes", exited(0), crash, "", "checker failed 0", "checker failed 0"},
 		{"the interactor fails", exited(0), exited(3), "FAIL", "checker failed 0", "checker failed 0"},
 	} {
@@ -216,6 +219,9 @@ func TestInteractJudges(t *testing.T) {
 			}
 			if got != want {
 				t.Errorf("%s, %v: %q, want %q (%v)", try.name, r, got, want, err)
+			}
+			if v.Message == "" && (v.Verdict == CheckerFailed || v.Verdict == WrongAnswer) {
+				t.Errorf("%s, %v: %s without a message", try.name, r, v.Verdict)
 			}
 		}
 	}

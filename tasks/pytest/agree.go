@@ -13,7 +13,7 @@ import (
 
 // distrust discards the reports.
 func (r *reportContent) distrust(why string) {
-	r.mismatch, r.usable, r.tests, r.trouble = true, false, nil, why
+	r.mismatch, r.usable, r.tests, r.skipped, r.trouble = true, false, nil, nil, why
 }
 
 // contradiction returns how the report contradicts the end of pytest, or "". whole reports that the report

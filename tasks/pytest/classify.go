@@ -27,6 +27,7 @@ const (
 // reportContent is the trusted content of the reports.
 type reportContent struct {
 	tests     []reportedTest
+	skipped   []reportedTest // by collectors, see collector.hidden
 	collected int
 	counted   bool       // number of tests that pytest's output reports as collected
 	collector *collector // the first failed one
@@ -106,7 +107,7 @@ func (r *reportContent) readJSON(l runOutput) {
 	if r.collected == 0 {
 		r.collected = decoded.collected
 	}
-	r.collector, r.tests = decoded.failed, decoded.tests
+	r.collector, r.tests, r.skipped = decoded.failed, decoded.tests, decoded.skipped
 }
 
 // most returns the maximum number of tests in a report: the number of collected tests.
@@ -188,7 +189,7 @@ func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 	case code >= signalBase:
 		return verdict.Killed, fmt.Sprintf("pytest was ended by signal %d", code-signalBase)
 	case code == exitNoTests && r.usable:
-		return verdict.NoTests, "pytest found no tests"
+		return verdict.NoTests, noTests(r.skipped)
 	case couldNotCollect(l, r):
 		return verdict.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)
 	case code == exitUsage && strings.Contains(string(l.log), "while loading conftest"):
@@ -205,6 +206,14 @@ func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 		return verdict.NoTests, "the report has no tests"
 	}
 	return verdict.Judged, ""
+}
+
+// noTests returns the message of a run without tests, in which collectors were skipped.
+func noTests(skipped []reportedTest) string {
+	if len(skipped) == 0 {
+		return "pytest found no tests"
+	}
+	return fmt.Sprintf("pytest found no tests: %s was %s", skipped[0].name, skipped[0].Message)
 }
 
 // couldNotCollect reports whether collection failed. It includes exit code 1, which such a run has with

@@ -18,6 +18,7 @@ type jsonReport struct {
 	collected int
 	failed    *collector // the first failed one
 	tests     []reportedTest
+	skipped   []reportedTest // files, directories and classes that were skipped while pytest collected
 }
 
 type jsonSummary struct {
@@ -104,8 +105,13 @@ func decodeJSONReport(content []byte, most int) (*jsonReport, error) {
 			return true, err
 		case "collectors":
 			return true, eachElement(d, func(c *collector) error {
-				if c.Outcome == "failed" && r.failed == nil {
+				switch {
+				case c.Outcome == "failed" && r.failed == nil:
 					r.failed = c
+				case c.Outcome == "skipped" && len(r.skipped) == maxTests:
+					return errTooManyTests
+				case c.Outcome == "skipped":
+					r.skipped = append(r.skipped, c.hidden())
 				}
 				return nil
 			})
@@ -179,20 +185,41 @@ func (t *jsonTest) observed() reportedTest {
 	return o
 }
 
-// skipReason returns why a test was skipped: pytest's report of a skip is a Python tuple of the file,
-// the line and the reason.
+// skipReason returns why a test was skipped, or "".
 func (t *jsonTest) skipReason() string {
 	for _, s := range []*stage{t.Setup, t.Call} {
-		if s == nil || s.Outcome != "skipped" {
-			continue
+		if s != nil && s.Outcome == "skipped" {
+			return s.LongRepr.skipReason()
 		}
-		said := string(s.LongRepr)
-		if at := strings.Index(said, "Skipped: "); strings.HasPrefix(said, "(") && at >= 0 {
-			said = strings.TrimRight(said[at+len("Skipped: "):], `'")`)
-		}
-		return said
 	}
 	return ""
+}
+
+// skipReason returns the reason in pytest's report of a skip: a Python tuple of the file, the line and the
+// reason.
+func (l longRepr) skipReason() string {
+	text := string(l)
+	if at := strings.Index(text, "Skipped: "); strings.HasPrefix(text, "(") && at >= 0 {
+		text = strings.TrimRight(text[at+len("Skipped: "):], `'")`)
+	}
+	return text
+}
+
+// hiddenID is the ID of the test that stands for the tests of a skipped file.
+const hiddenID = "(collection)"
+
+// hidden returns the skipped test that stands for the tests that c would have collected, whose number is
+// unknown. Otherwise, a submission could remove tests from the count by lacking what they need.
+func (c *collector) hidden() reportedTest {
+	file, id, found := strings.Cut(c.NodeID, "::")
+	if !found {
+		id = hiddenID
+	}
+	return reportedTest{
+		Test:            verdict.Test{ID: id, File: file, Status: verdict.TestSkipped},
+		TestMeasurement: verdict.TestMeasurement{Message: "skipped as a whole: " + c.LongRepr.skipReason()},
+		name:            c.NodeID,
+	}
 }
 
 // byStages derives the status of a test with an outcome defined by a plugin, such as "subtests passed" or

@@ -28,8 +28,9 @@ type mergedRun struct {
 	class     verdict.Class
 	message   string
 	collected int
-	tests     []pick // in the order in which pytest collects
-	usable    bool   // a trusted report would exist
+	tests     []pick         // in the order in which pytest collects
+	skipped   []reportedTest // by collectors, in the same order
+	usable    bool           // a trusted report would exist
 }
 
 // pick identifies a test by the index of its part, and its index in the part.
@@ -51,7 +52,13 @@ func merge(parts []part) mergedRun {
 	var w mergedRun
 	for i := range parts {
 		w.collected += parts[i].collected
+		for _, t := range parts[i].skipped { // several parts can have the same directory
+			if !slices.ContainsFunc(w.skipped, func(known reportedTest) bool { return known.name == t.name }) {
+				w.skipped = append(w.skipped, t)
+			}
+		}
 	}
+	slices.SortStableFunc(w.skipped, func(a, b reportedTest) int { return comparePaths(a.File, b.File) })
 	if i := slices.IndexFunc(parts, part.endedCollecting); i >= 0 {
 		w.follow(&parts[i])
 		w.collected = collectedBefore(parts, i)
@@ -77,6 +84,9 @@ func merge(parts []part) mergedRun {
 	worst := slices.MaxFunc(parts, func(a, b part) int { return a.severity() - b.severity() })
 	w.follow(&worst)
 	w.code = exitCode(parts)
+	if w.class == verdict.NoTests && len(w.skipped) > 0 {
+		w.message = noTests(w.skipped)
+	}
 	return w
 }
 

@@ -176,7 +176,7 @@ func TestMergedOrder(t *testing.T) {
 // script lists the actions of a test file that a simulated pytest loads and runs.
 type script struct {
 	file  string
-	load  string   // "", or how loading ends
+	load  string   // "", "skip", "error", or how loading ends the run
 	tests []string // outcomes, or how a test ends the run
 }
 
@@ -191,13 +191,16 @@ func simulate(scripts []script, conftest string, goOn bool) runOutput {
 	}
 	scripts = slices.Clone(scripts)
 	slices.SortFunc(scripts, func(a, b script) int { return comparePaths(a.file, b.file) })
-	n, hook := 0, false
+	n, hook, failed := 0, false, false
 	var broken []map[string]any
 	for _, s := range scripts {
 		switch s.load {
 		case "":
 			n += len(s.tests)
+		case "skip":
+			broken = append(broken, map[string]any{"nodeid": s.file, "outcome": "skipped", "longrepr": "('" + s.file + "', 1, 'Skipped: no module')"})
 		case "error":
+			failed = true
 			broken = append(broken, map[string]any{"nodeid": s.file, "outcome": "failed", "longrepr": "E   ImportError: " + s.file})
 		case "hook": // fails when everything is collected
 			n += len(s.tests)
@@ -212,7 +215,7 @@ func simulate(scripts []script, conftest string, goOn bool) runOutput {
 	if hook {
 		return ended("internal", log, nil)
 	}
-	if len(broken) > 0 && !goOn {
+	if failed && !goOn {
 		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: withCollectors(encodeJSON(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
 	}
 	var ran []one
@@ -238,7 +241,7 @@ func simulate(scripts []script, conftest string, goOn bool) runOutput {
 		}
 	}
 	switch {
-	case len(broken) > 0:
+	case failed:
 		code = 1
 	case n == 0:
 		code = 5
@@ -283,6 +286,9 @@ func randomScripts(r *rand.Rand) (own, common []script, lead int) {
 		for range r.IntN(4) {
 			s.tests = append(s.tests, []string{"passed", "passed", "passed", "failed", "skipped"}[r.IntN(5)])
 		}
+		if r.IntN(8) == 0 {
+			s.load = "skip"
+		}
 		if r.IntN(8) < trouble {
 			s.load = "error"
 		}
@@ -308,7 +314,7 @@ func randomScripts(r *rand.Rand) (own, common []script, lead int) {
 
 // calm removes actions from a test file that end the run of others.
 func (s *script) calm() {
-	if s.load != "error" {
+	if s.load != "error" && s.load != "skip" {
 		s.load = ""
 	}
 	s.tests = slices.DeleteFunc(s.tests, func(outcome string) bool { return slices.Contains(ends, outcome) })
@@ -392,6 +398,7 @@ func FuzzMerge(f *testing.F) {
 		parts := []part{checkpointPart("1", runOutput{exit: exitFacts{Exit: session.Exit{Code: code1}}, report: report1, log: log1}), checkpointPart("2", runOutput{exit: exitFacts{Exit: session.Exit{Code: code2}}, report: report2, log: log2})}
 		v, m := parse.judgeParts(parts)
 		tests := 0
+		skipped := map[string]bool{}
 		for _, p := range parts {
 			if v.Class == verdict.Judged && p.severity() != 0 && p.class != verdict.Judged {
 				t.Errorf("judged, although a part is %s", p.class)
@@ -400,6 +407,12 @@ func FuzzMerge(f *testing.F) {
 				t.Errorf("exit code %d, although a part ended with 1", *v.ExitCode)
 			}
 			tests += len(p.tests)
+			for _, t := range p.skipped {
+				skipped[t.name] = true
+			}
+		}
+		if v.Class == verdict.Judged {
+			tests += len(skipped)
 		}
 		if len(v.Tests) > tests || v.Class == verdict.Judged && len(v.Tests) != tests || len(m.Tests) != len(v.Tests) {
 			t.Errorf("class %s with %d of %d tests, %d measured", v.Class, len(v.Tests), tests, len(m.Tests))

@@ -48,6 +48,40 @@ func TestSkipReasons(t *testing.T) {
 	}
 }
 
+// A file, directory or class that is skipped while pytest collects counts as a skipped test, so that what a
+// submission lacks does not remove tests from the count.
+func TestSkippedCollectors(t *testing.T) {
+	collector := func(nodeid, why string) map[string]any {
+		return map[string]any{"nodeid": nodeid, "outcome": "skipped", "longrepr": "('/w/" + nodeid + "', 7, 'Skipped: " + why + "')"}
+	}
+	passed := one{id: current + "::t", outcome: "passed"}
+	for _, try := range []struct {
+		name, collector string
+		file, id        string
+		group           verdict.Group
+	}{
+		{"the checkpoint's file", "tests/test_checkpoint_2.py", "tests/test_checkpoint_2.py", "(collection)", verdict.Core},
+		{"another checkpoint's file", "tests/test_checkpoint_1.py", "tests/test_checkpoint_1.py", "(collection)", verdict.Regression},
+		{"another file", "tests/good.py", "tests/good.py", "(collection)", verdict.Core},
+		{"a directory", "tests/sub", "tests/sub", "(collection)", verdict.Core},
+		{"a class", current + "::TestIt", current, "TestIt", verdict.Core},
+	} {
+		left := runOutput{report: withCollectors(encodeJSON(0, passed), []map[string]any{collector(try.collector, "no --json")}, 1), log: append(collected(1), "=== 1 passed, 1 skipped in 0.01s ===\n"...)}
+		v, m := parse.judge(left)
+		want := verdict.Test{ID: try.id, File: try.file, Checkpoint: parse.checkpointOf(try.file), Group: try.group, Status: verdict.TestSkipped}
+		if v.Class != verdict.Judged || len(v.Tests) != 2 || v.Tests[1] != want || m.Tests[1].Message != "skipped as a whole: no --json" {
+			t.Errorf("%s: %s, %+v, %+v", try.name, v.Class, v.Tests, m.Tests)
+		}
+		if err := verdict.Grade(&v, verdict.AllCases); err != nil || v.Passed {
+			t.Errorf("%s: passed by all-cases, %v", try.name, err)
+		}
+	}
+	all := runOutput{exit: exitFacts{Exit: session.Exit{Code: exitNoTests}}, report: withCollectors(encodeJSON(exitNoTests), []map[string]any{collector(current, "no --json")}, 0), log: collected(0)}
+	if v, m := parse.judge(all); v.Class != verdict.NoTests || m.Message != "pytest found no tests: "+current+" was skipped as a whole: no --json" {
+		t.Errorf("all are skipped: %s, %q", v.Class, m.Message)
+	}
+}
+
 // pytest-json-report's outcome is that of the last phase that did not pass, so the call alone does not decide.
 func TestOutcomeOfPhases(t *testing.T) {
 	for _, try := range []struct {

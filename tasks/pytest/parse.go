@@ -33,7 +33,7 @@ const (
 
 // Describe implements graph.Task.
 func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 5) // 5: the verdicts are a checkpoint
+	m.Int("recipe", 6) // 6: skipped files count as a skipped test
 	m.String("checkpoint", p.Checkpoint)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		m.String("tests of "+file, p.Files[file])
@@ -100,7 +100,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, ve
 func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
-	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
+	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests, r.skipped)
 	m.DurationMS, m.Message, m.Isolation, m.Import = l.timing.Seconds*1000, message, l.timing.Isolation, l.timing.Import
 	return v, m
 }
@@ -112,7 +112,7 @@ func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measuremen
 	for i, t := range w.tests {
 		tests[i] = parts[t.part].tests[t.test]
 	}
-	v, m := p.verdicts(w.code, w.class, w.collected, tests)
+	v, m := p.verdicts(w.code, w.class, w.collected, tests, w.skipped)
 	m.Message = w.message
 	for _, one := range parts {
 		m.DurationMS += one.timing.Seconds * 1000
@@ -122,11 +122,15 @@ func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measuremen
 	return v, m
 }
 
-// verdicts groups the tests of a run that ended in the given way.
-func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []reportedTest) (verdict.Checkpoint, verdict.Measurements) {
+// verdicts groups the tests of a run that ended in the given way. skipped are tests that stand for those of
+// skipped files; they count if the run was judged.
+func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests, skipped []reportedTest) (verdict.Checkpoint, verdict.Measurements) {
 	v := verdict.Checkpoint{Name: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []verdict.Test{}}
 	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	v.InfrastructureFailure = code >= exitInterrupted && code <= exitNoTests || collected == 0
+	if class == verdict.Judged {
+		tests = slices.Concat(tests, skipped)
+	}
 	for _, o := range tests {
 		o.Checkpoint = p.checkpointOf(o.File)
 		o.Group = p.group(o.Checkpoint, o.keywords)

@@ -14,13 +14,14 @@ import (
 // shownReasons limits the listed solutions without code.
 const shownReasons = 10
 
-// Remarks returns lines about solutions whose answer differs from their files, or has no usable code. progress
+// Remarks returns lines about solutions whose answer differs from their files, or has no usable or several blocks of
+// code. progress
 // means that those of this call's requests were shown already.
 func Remarks(placed []gen.Placed, progress bool) string {
 	var b strings.Builder
 	shown := 0
 	for _, p := range placed {
-		if p.Outcome == gen.Edited || p.Outcome == gen.Unusable && !(p.Asked && progress) {
+		if p.Outcome == gen.Edited || p.Outcome == gen.Written && p.Reason != "" || p.Outcome == gen.Unusable && !(p.Asked && progress) {
 			if shown++; shown <= shownReasons {
 				reason := p.Reason
 				if p.Outcome == gen.Edited {
