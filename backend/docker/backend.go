@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -26,6 +27,8 @@ type Backend struct {
 
 	runnerChecked bool // the runner works on the daemon's machine; guarded by mu
 
+	scratch workspace.ScratchDir
+
 	remoteFiles atomic.Bool // the daemon does not see this machine's files
 
 	bridges bridges
@@ -40,7 +43,7 @@ func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
 		o.Image = "of " + o.Build.Name // for users
 	}
-	b := &Backend{store: store, d: d, opt: o.withDefaults()}
+	b := &Backend{store: store, d: d, opt: o.withDefaults(), scratch: workspace.ScratchDir{Dir: o.Scratch}}
 	b.bridges.b = b
 	return b
 }

@@ -19,7 +19,7 @@ import (
 
 // place returns the path of a session's workspace on this machine.
 func (b *Backend) place(id string) (string, error) {
-	scratch, err := workspace.Scratch(b.opt.Scratch)
+	scratch, err := b.scratch.Find()
 	return filepath.Join(scratch, id), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -79,10 +80,11 @@ func (s *session) makeWorkspace(ctx context.Context, alone bool) error {
 	if err != nil || byCopy {
 		return err
 	}
-	base, err := s.b.place(s.id)
+	scratch, err := s.b.scratch.FindSuitable()
 	if err != nil {
 		return err
 	}
+	base := filepath.Join(scratch, s.id)
 	var owner *workspace.Owner
 	if os.Geteuid() == 0 {
 		owner = &workspace.Owner{UID: s.facts.uid, GID: s.facts.gid}

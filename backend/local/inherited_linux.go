@@ -98,3 +98,10 @@ func inheritedLimits() (fields backend.Identity) {
 	}
 	return fields
 }
+
+// ignoresSetuid reports whether set-user-id and set-group-id bits have no effect on the file system of a
+// directory. Isolated commands never get them.
+func ignoresSetuid(dir string) bool {
+	var now unix.Statfs_t
+	return unix.Statfs(dir, &now) == nil && now.Flags&unix.MS_NOSUID != 0
+}

@@ -39,6 +39,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -121,7 +122,7 @@ type Backend struct {
 	store   cache.Store
 	opt     Options
 	network func() backend.Network
-	scratch scratch
+	scratch workspace.ScratchDir
 	spares  spares
 
 	probe  sync.Mutex // serializes probes; guards python
@@ -145,7 +146,7 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Digest == nil {
 		o.Digest = readDigest
 	}
-	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
+	b := &Backend{store: store, opt: o, scratch: workspace.ScratchDir{Dir: o.Scratch}}
 	b.level = sync.OnceValues(b.findLevel)
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
@@ -158,6 +159,9 @@ func New(store cache.Store, o Options) *Backend {
 	})
 	return b
 }
+
+// Scratch returns the directory of workspaces, or why they would not work there.
+func (b *Backend) Scratch() (string, error) { return b.scratch.FindSuitable() }
 
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
@@ -209,6 +213,8 @@ func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 		for _, name := range b.opt.ReadableNames {
 			identity = append(identity, backend.Field{Label: "readable " + name, Value: "yes"})
 		}
+	} else if dir, err := b.scratch.Find(); err == nil && ignoresSetuid(dir) {
+		identity = append(identity, backend.Field{Label: "set-user-id bits in workspaces", Value: "ignored"})
 	}
 	return append(identity, inheritedLimits()...), nil
 }

@@ -69,6 +69,7 @@ const commandUmask = 0
 func ownUmask() int                     { return commandUmask }
 func setUmask() error                   { return nil }
 func inheritedLimits() backend.Identity { return nil }
+func ignoresSetuid(string) bool         { return false }
 
 // kernelCounts is unused without control groups.
 type kernelCounts struct{}

@@ -42,6 +42,8 @@ func getenv([]string, string) (string, bool) { return "", false }
 
 func inheritedLimits() backend.Identity { return nil }
 
+func ignoresSetuid(string) bool { return false }
+
 func (b *Backend) shownFiles([]string, []string) []backend.Shown { return nil }
 
 func systemPlaces() []isolation.Place { return nil }
