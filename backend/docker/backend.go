@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,8 @@ type Backend struct {
 	image  *resolvedImage
 	facts  *facts
 	pulled map[string]bool // images that a build depends on
+	// factsFile stores facts; "" means nowhere. It is set with facts.
+	factsFile string
 
 	runnerChecked bool // the runner works on the daemon's machine; guarded by mu
 
@@ -181,11 +184,21 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 		}
 		add("mount "+m.Target, mode, true)
 	}
+	identity = append(identity, found.limits.Identity()...)
+	about, err := b.d.info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add("runtime", about.runtime, !slices.Contains(usualRuntimes, about.runtime))
+	add("seccomp", "not the default", !about.hasSecurity("seccomp,profile=builtin") && !about.hasSecurity("seccomp,profile=default"))
 	return identity, nil
 }
 
+// usualRuntimes run containers as processes of the daemon's kernel, without a difference that commands see.
+var usualRuntimes = []string{"", "runc", "io.containerd.runc.v2", "crun"}
+
 // runnerVersion must be incremented if a change of how containers run is visible to commands.
-const runnerVersion = "1"
+const runnerVersion = "2"
 
 // remoteHost returns the daemon's address if it can run on another machine, whose files it would mount; ""
 // means this machine.

@@ -139,6 +139,9 @@ func (b *Backend) blueprint(image *resolvedImage, id, name string, mounts []moun
 	first := backend.Container{
 		User: b.user(b.image), Work: b.opt.Workdir, Home: homePath, Temp: tempPath, Blobs: blobsPath, Capabilities: b.opt.Capabilities, Grace: b.opt.Grace,
 	}
+	if b.facts != nil { // otherwise this container is to find them
+		first.Limits = b.facts.limits
+	}
 	return blueprint{image: image.id, first: first, labels: labels, mounts: mounts, opt: b.opt}
 }
 
