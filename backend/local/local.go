@@ -128,6 +128,8 @@ type Backend struct {
 	probe  sync.Mutex // serializes probes; guards python
 	python interpreter
 
+	prepared preparedDirs
+
 	installed sync.Map // path of a program to its installed
 
 	level    func() (isolation.Level, error) // see Isolation
@@ -173,7 +175,11 @@ func (b *Backend) Capabilities() backend.Capabilities {
 
 // Prepare implements backend.Backend. Sessions share the machine's files, so it makes no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
-	exit, err = backend.PrepareShared(ctx, unisolatedBackend{b}, cmd)
+	if cmd.Prepares != "" {
+		exit, err = b.prepareDir(ctx, cmd)
+	} else {
+		exit, err = backend.PrepareShared(ctx, unisolatedBackend{b}, cmd)
+	}
 	return "", exit, err
 }
 
