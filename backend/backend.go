@@ -130,6 +130,10 @@ type Command struct {
 	// Offline restricts the command to a private loopback, regardless of the backend's network. If that is
 	// impossible, Exec returns an error.
 	Offline bool
+	// Prepares is the directory that a command of Prepare fills, if sessions share directories outside of their
+	// workspaces. It must contain nothing else. If its content changes later, it is prepared again; until then,
+	// commands that name it fail with a *ToolError.
+	Prepares string
 	// Attach connects the command to the caller's terminal instead of Output, on a backend with that
 	// capability. Otherwise, stdin is closed.
 	Attach bool

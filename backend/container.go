@@ -3,11 +3,20 @@ package backend
 import "time"
 
 // ContainerCommand is the subcommand that starts a fevalgraph program as the first process of a container.
-// The next argument is a Container in JSON, or ContainerUser.
+// The next argument is a Container in JSON, or ContainerFacts.
 const ContainerCommand = "container"
 
-// ContainerUser makes the program print its user and group ids.
-const ContainerUser = "user"
+// ContainerFacts makes the program print ContainerFact in JSON.
+const ContainerFacts = "facts"
+
+// ContainerFact describes the processes of a container.
+type ContainerFact struct {
+	UID, GID int
+	Limits   LowLimits
+}
+
+// LimitsChanged is the hint of a *ToolError about a Container with other Limits.
+const LimitsChanged = "the container engine was configured differently before: run again"
 
 // Container describes how the first process of a container runs the commands of its one session.
 type Container struct {
@@ -21,6 +30,8 @@ type Container struct {
 	Capabilities bool
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
+	// Limits are the expected LowLimits; others are an error. nil means any.
+	Limits LowLimits
 	// Copied reports that the workspace is on the container's own file system. Otherwise its parts are mounts,
 	// and the caller implements the Places and ReadOnly of a Spec.
 	Copied bool

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
@@ -36,7 +35,7 @@ func (d *Disk) copyBlob(ctx context.Context, to *os.File, g Digest) error {
 	if done, err := d.copyVerified(ctx, to, g); done || err != nil {
 		return err
 	}
-	began := time.Now().UnixNano()
+	began := callerClock().UnixNano()
 	before, known := d.blobState(g)
 	r, err := d.Open(ctx, g)
 	if err != nil {
@@ -46,7 +45,7 @@ func (d *Disk) copyBlob(ctx context.Context, to *os.File, g Digest) error {
 	if _, err := io.Copy(struct{ io.Writer }{to}, contextReader{ctx, r}); err != nil {
 		return err
 	}
-	if after, ok := d.blobState(g); ok && known && after == before && after.stableAt(began) {
+	if after, ok := d.blobState(g); ok && known && after == before && after.isSettled(d.blobPath(g), began) {
 		d.verified.Store(g, after)
 	}
 	return nil

@@ -55,6 +55,7 @@ func OpenFileIndex(path string, place proof.Place) (*FileIndex, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening file index: %w", err)
 	}
+	clocks.addDir(filepath.Dir(abs))
 	ix := &FileIndex{path: abs, place: place}
 	ix.mu.Lock() // only callers that look up an entry wait until they are read
 	go func() {
@@ -113,7 +114,7 @@ func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, 
 	if ix.hashed != nil {
 		ix.hashed(path)
 	}
-	now := time.Now().UnixNano() // taken before the first byte is read, so a later write has a later time
+	now := callerClock().UnixNano() // taken before the first byte is read, so a later write has a later time
 	f, err := os.Open(path)
 	if err != nil {
 		return Digest{}, fileState{}, false, err
@@ -138,7 +139,7 @@ func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, 
 	if end, _ := stateOf(path, after); end != state || g.Size != state.size {
 		return Digest{}, fileState{}, false, &ChangedError{Path: path}
 	}
-	return g, state, ok && state.stableAt(now), nil
+	return g, state, ok && state.isSettled(path, now), nil
 }
 
 // Forget drops the entry of path, so that the next query reads the file.

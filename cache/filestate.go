@@ -11,8 +11,7 @@ type fileState struct {
 	dev          uint64
 }
 
-// Ticks of the clocks that stamp files, with room for a file server's clock to
-// lag behind ours. Kernels stamp with the time of their last timer interrupt,
+// Ticks of the clocks that stamp files. Kernels stamp with the time of their last timer interrupt,
 // at most 10 ms ago; a stamp of whole seconds suggests a file system that
 // keeps no more, or, as FAT does, only even ones.
 const (
@@ -24,6 +23,11 @@ const (
 // have changed the state.
 func (s fileState) stableAt(now int64) bool {
 	return stampStable(s.mtime, now) && stampStable(s.ctime, now)
+}
+
+// isSettled is like stableAt for the file at path, when now is a time of this process's clock.
+func (s fileState) isSettled(path string, now int64) bool {
+	return s.stableAt(now) && s.stableAt(now-clocks.ahead(path, s.dev))
 }
 
 func stampStable(stamp, now int64) bool {

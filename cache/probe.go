@@ -39,7 +39,7 @@ type Sighting struct {
 // Sight takes the state of a path. Errors are reported by TakeSnapshot.
 func (p Probe) Sight() Sighting {
 	p.Follow = p.Follow || p.Listing
-	s := Sighting{Probe: p, at: time.Now().UnixNano()}
+	s := Sighting{Probe: p, at: callerClock().UnixNano()}
 	s.state, s.err = p.look()
 	return s
 }

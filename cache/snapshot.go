@@ -123,7 +123,7 @@ func (s *Snapshot) add(one Sighting) error {
 		return &ChangedError{Path: one.Path}
 	}
 	flags, digest := probeFlags(one.Probe), noDigest
-	settled := one.state.stableAt(one.at)
+	settled := now.absent || one.state.isSettled(one.Path, one.at)
 	switch {
 	case now.absent:
 		flags |= probeAbsent

@@ -102,9 +102,10 @@ func (c *call) load(before time.Time) error {
 // locate sets the paths of the call's files and directories, without opening them.
 func (c *call) locate() {
 	o, cfg, writing := c.options, c.Config, c.access == Writing
-	c.state, c.run = o.StateDirOf(cfg.Root), event.NewRunID(time.Now(), uint16(rand.Uint32()))
+	c.state = o.StateDirOf(cfg.Root)
 	c.partitions = partition.StoreIn(c.state)
 	c.place, c.records = o.Place(c.state, writing), o.RecordsIn(c.state, writing)
+	c.run = event.NextRunID(c.records, time.Now(), uint16(rand.Uint32()))
 	c.trust = o.OpenTrust()
 	c.trust.Adding = c.access != Reading && !o.Restricted
 	userState, _ := o.UserState() // sessions and records report why it is missing

@@ -56,6 +56,38 @@ func NewRunID(now time.Time, random uint16) string {
 	return fmt.Sprintf("%s-%03x%03x", now.UTC().Format("20060102-150405"), fraction, random&0xfff)
 }
 
+// NextRunID returns an id that sorts after those of all recorded runs, also of those that began while the clock was
+// ahead: the order of runs is the order of their records. Runs that the user's key does not prove do not count.
+func NextRunID(state Records, now time.Time, random uint16) string {
+	next := NewRunID(now, random)
+	ids, _ := Runs(state) // without a list, the clock decides
+	for _, id := range slices.Backward(ids) {
+		began, ok := timeOfRun(id)
+		if id < next {
+			break
+		}
+		if ok && !OpenRun(state, id).Foreign() {
+			if after := NewRunID(began.Add(runIDStep), random); after > id {
+				return after
+			}
+		}
+	}
+	return next
+}
+
+// runIDStep leads from the end of a step of the fraction in an id into the next step.
+const runIDStep = time.Microsecond
+
+// timeOfRun returns the time in an id, at the end of its step; ok is false for other names.
+func timeOfRun(id string) (began time.Time, ok bool) {
+	if len(id) != len("20060102-150405-000000") {
+		return began, false
+	}
+	began, err := time.Parse("20060102-150405", id[:15])
+	fraction, wrong := strconv.ParseUint(id[16:19], 16, 16)
+	return began.Add(time.Duration(fraction+1)*time.Second>>12 - 1), err == nil && wrong == nil && id[15] == '-'
+}
+
 // Recorder writes the record of one run: its events as they happen, and the
 // logs of broken attempts. It implements Sink.
 type Recorder struct {

@@ -274,6 +274,35 @@ func TestNewRunID(t *testing.T) {
 	}
 }
 
+// A run is later than those that were recorded before, whatever the clock showed then.
+func TestNextRunID(t *testing.T) {
+	state := t.TempDir()
+	records := Records{Dir: state}
+	now := time.Date(2026, 3, 4, 5, 6, 7, 500_000_000, time.UTC)
+	if got, want := NextRunID(records, now, 0xabc), NewRunID(now, 0xabc); got != want {
+		t.Errorf("without runs: %s, want %s", got, want)
+	}
+	ids := []string{NewRunID(now.Add(-time.Hour), 1), NewRunID(now, 0xfff), NewRunID(now.Add(72*time.Hour), 0xfff), "20300101-235959-fffabc"}
+	for _, id := range ids {
+		record(t, state, id)
+	}
+	record(t, state, "of another tool") // sorts after all
+	for range 3 {
+		id := NextRunID(records, now, 0)
+		if last := ids[len(ids)-1]; id <= last {
+			t.Fatalf("%s is not after %s", id, last)
+		}
+		record(t, state, id)
+		ids = append(ids, id)
+	}
+	if got := ids[len(ids)-1]; got != "20300102-000000-002000" {
+		t.Errorf("the third is %s", got)
+	}
+	if later := NextRunID(records, now.AddDate(10, 0, 0), 7); later != NewRunID(now.AddDate(10, 0, 0), 7) {
+		t.Errorf("when the clock has caught up: %s", later)
+	}
+}
+
 // The record of a run is followed while the run continues; half a line is not read.
 func TestSince(t *testing.T) {
 	state := t.TempDir()

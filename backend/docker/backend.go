@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -23,8 +25,12 @@ type Backend struct {
 	image  *resolvedImage
 	facts  *facts
 	pulled map[string]bool // images that a build depends on
+	// factsFile stores facts; "" means nowhere. It is set with facts.
+	factsFile string
 
 	runnerChecked bool // the runner works on the daemon's machine; guarded by mu
+
+	scratch workspace.ScratchDir
 
 	remoteFiles atomic.Bool // the daemon does not see this machine's files
 
@@ -40,7 +46,7 @@ func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
 		o.Image = "of " + o.Build.Name // for users
 	}
-	b := &Backend{store: store, d: d, opt: o.withDefaults()}
+	b := &Backend{store: store, d: d, opt: o.withDefaults(), scratch: workspace.ScratchDir{Dir: o.Scratch}}
 	b.bridges.b = b
 	return b
 }
@@ -178,11 +184,21 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 		}
 		add("mount "+m.Target, mode, true)
 	}
+	identity = append(identity, found.limits.Identity()...)
+	about, err := b.d.info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add("runtime", about.runtime, !slices.Contains(usualRuntimes, about.runtime))
+	add("seccomp", "not the default", !about.hasSecurity("seccomp,profile=builtin") && !about.hasSecurity("seccomp,profile=default"))
 	return identity, nil
 }
 
+// usualRuntimes run containers as processes of the daemon's kernel, without a difference that commands see.
+var usualRuntimes = []string{"", "runc", "io.containerd.runc.v2", "crun"}
+
 // runnerVersion must be incremented if a change of how containers run is visible to commands.
-const runnerVersion = "1"
+const runnerVersion = "2"
 
 // remoteHost returns the daemon's address if it can run on another machine, whose files it would mount; ""
 // means this machine.

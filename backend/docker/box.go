@@ -104,6 +104,7 @@ func (p blueprint) host() (*container.HostConfig, error) {
 	host := &container.HostConfig{
 		CapDrop: []string{"ALL"}, CapAdd: runnerCapabilities, SecurityOpt: []string{"no-new-privileges"},
 		Init: &noInit, Mounts: p.mounts,
+		ShmSize: shmSize, // daemons have different defaults
 		// The output goes only to the attached client: a program could fill the daemon's disk with a log.
 		LogConfig: container.LogConfig{Type: "none"},
 		Resources: container.Resources{
@@ -137,6 +138,9 @@ func (p blueprint) host() (*container.HostConfig, error) {
 	}
 	return host, nil
 }
+
+// shmSize is the size of /dev/shm in bytes.
+const shmSize = 64 << 20
 
 // runnerCapabilities are the capabilities of the runner, which commands lack: it switches to their user,
 // ends them, and places files that belong to them.

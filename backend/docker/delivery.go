@@ -19,7 +19,7 @@ import (
 
 // place returns the path of a session's workspace on this machine.
 func (b *Backend) place(id string) (string, error) {
-	scratch, err := workspace.Scratch(b.opt.Scratch)
+	scratch, err := b.scratch.Find()
 	return filepath.Join(scratch, id), err
 }
 
@@ -43,6 +43,7 @@ type daemonInfo struct {
 	id       string // of its installation
 	engine   string // version
 	platform string // "linux/x86_64"
+	runtime  string // of containers, such as "runc"
 	security []string
 }
 
@@ -57,7 +58,7 @@ func (d *Daemon) info(ctx context.Context) (*daemonInfo, error) {
 		if err != nil {
 			return nil, fmt.Errorf("querying the daemon's version: %w", d.explain(err))
 		}
-		d.self = &daemonInfo{id: info.ID, engine: info.ServerVersion, platform: info.OSType + "/" + info.Architecture, security: info.SecurityOptions}
+		d.self = &daemonInfo{id: info.ID, engine: info.ServerVersion, platform: info.OSType + "/" + info.Architecture, runtime: info.DefaultRuntime, security: info.SecurityOptions}
 	}
 	return d.self, nil
 }

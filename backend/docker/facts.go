@@ -3,6 +3,7 @@ package docker
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ type facts struct {
 	uid, gid int    // of the commands' user
 	python   string // path of the interpreter; "" if the image lacks one
 	version  string // "CPython 3.11.2"; noPython if the image lacks one
+	limits   backend.LowLimits
 }
 
 // noPython identifies an image without an interpreter.
@@ -91,13 +93,15 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolvedImage) (
 		return strings.TrimSpace(out.String()), nil
 	}
 	found := &facts{version: noPython}
-	user, err := answer(programPath, backend.ContainerCommand, backend.ContainerUser)
+	text, err := answer(programPath, backend.ContainerCommand, backend.ContainerFacts)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := fmt.Sscan(user, &found.uid, &found.gid); err != nil {
-		return nil, fmt.Errorf("cannot determine the container's user: %w: %s", err, user)
+	var fact backend.ContainerFact
+	if err := json.Unmarshal([]byte(text), &fact); err != nil {
+		return nil, fmt.Errorf("cannot determine the container's user and limits: %w: %s", err, text)
 	}
+	found.uid, found.gid, found.limits = fact.UID, fact.GID, fact.Limits
 	find := []string{"uv", "python", "find", "--no-project"}
 	if b.opt.Python != "" {
 		find = append(find, b.opt.Python)

@@ -20,7 +20,7 @@ import (
 func TestDiskFull(t *testing.T) {
 	d := daemon(t)
 	small := t.TempDir()
-	if err := syscall.Mount("none", small, "tmpfs", 0, "size=8m"); err != nil {
+	if err := syscall.Mount("none", small, "tmpfs", 0, "size=32m"); err != nil {
 		t.Skipf("needs a small file system, and so root: %v", err)
 	}
 	t.Cleanup(func() {

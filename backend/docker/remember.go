@@ -3,8 +3,11 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // The content of images, and the answers of their containers, do not change
@@ -37,6 +40,15 @@ type storedFacts struct {
 	UID, GID int
 	Python   string
 	Version  string
+	Limits   backend.LowLimits
+}
+
+// forget removes the stored facts if err reports that they are wrong: the daemon's limits can change.
+func (b *Backend) forget(err error) {
+	wrong := (*backend.ToolError)(nil)
+	if errors.As(err, &wrong) && wrong.Hint == backend.LimitsChanged && b.factsFile != "" && !b.opt.FactsReadOnly {
+		_ = os.Remove(b.factsFile)
+	}
 }
 
 // ask returns the facts that an earlier run stored, or queries a container.
@@ -48,17 +60,18 @@ func (b *Backend) ask(ctx context.Context, image *resolvedImage) (*facts, error)
 	if err != nil {
 		return nil, err
 	}
-	questions := []string{"by the runner", about.id, about.engine, image.id, b.user(image), b.opt.Python}
+	questions := []string{"by the runner, with limits", about.id, about.engine, image.id, b.user(image), b.opt.Python}
 	name := b.memory(".json", append(questions, b.opt.Env...)...)
+	b.factsFile = name
 	var k storedFacts
-	if json.Unmarshal(b.recall(name), &k) == nil && k.Version != "" {
-		return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version}, nil
+	if json.Unmarshal(b.recall(name), &k) == nil && k.Version != "" && k.Limits != nil {
+		return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version, limits: k.Limits}, nil
 	}
 	found, err := b.probe(ctx, image)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(storedFacts{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version})
+	text, err := json.Marshal(storedFacts{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version, Limits: found.limits})
 	if err == nil {
 		b.remember(name, text)
 	}

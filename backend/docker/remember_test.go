@@ -16,7 +16,7 @@ import (
 // probed answers a probe.
 func (f *fakeDaemon) probed() http.HandlerFunc {
 	return f.runs(func(_ context.Context, c backend.Command) (backend.Exit, error) {
-		answers := map[string]string{programPath: "7 8\n", "uv": "/usr/bin/python3\n", "/usr/bin/python3": "CPython 3.11.2\n"}
+		answers := map[string]string{programPath: `{"UID":7,"GID":8,"Limits":{"nofile":2048}}`, "uv": "/usr/bin/python3\n", "/usr/bin/python3": "CPython 3.11.2\n"}
 		_, err := io.WriteString(c.Output, answers[c.Argv[0]])
 		return backend.Exit{}, err
 	})
@@ -36,7 +36,7 @@ func TestRemember(t *testing.T) {
 		if _, version, err := b.Interpreter(t.Context()); err != nil || version != "CPython 3.11.2" {
 			t.Fatalf("got %q, %v", version, err)
 		}
-		if b.facts.uid != 7 || b.facts.gid != 8 {
+		if b.facts.uid != 7 || b.facts.gid != 8 || b.facts.limits["nofile"] != 2048 {
 			t.Errorf("facts are %+v", b.facts)
 		}
 		return strings.Count(f.called(), "/create") - before

@@ -184,6 +184,7 @@ func (s *session) serviceConfig(service lang.Service, image string) (*container.
 		return nil, nil, err
 	}
 	host.SecurityOpt = []string{"no-new-privileges"}
+	host.Ulimits = s.facts.ulimits()
 	host.NetworkMode = container.NetworkMode(s.company.network)
 	host.LogConfig = serviceLog
 	env := s.b.opt.proxyVariables()
@@ -200,6 +201,24 @@ func (s *session) serviceConfig(service lang.Service, image string) (*container.
 		// Only the first success counts.
 		Healthcheck: &container.HealthConfig{Test: test, Interval: time.Second, Timeout: service.ReadyTimeout, Retries: 1 << 20},
 	}, host, nil
+}
+
+// ulimits returns the limits of services, which are those of commands, except that servers need more open files.
+// Engines have no name for the limit on the address space.
+func (f *facts) ulimits() (all []*container.Ulimit) {
+	for _, limit := range backend.CommandLimits {
+		soft, hard := limit.Soft, limit.Hard
+		if low, is := f.limits[limit.Key]; is {
+			soft, hard = min(soft, low), low
+		}
+		if limit.Key == "nofile" {
+			soft = hard
+		}
+		if limit.Key != "as" {
+			all = append(all, &container.Ulimit{Name: limit.Key, Soft: int64(soft), Hard: int64(hard)}) // -1 means unlimited
+		}
+	}
+	return all
 }
 
 // awaitService waits until a service is ready.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -79,10 +80,11 @@ func (s *session) makeWorkspace(ctx context.Context, alone bool) error {
 	if err != nil || byCopy {
 		return err
 	}
-	base, err := s.b.place(s.id)
+	scratch, err := s.b.scratch.FindSuitable()
 	if err != nil {
 		return err
 	}
+	base := filepath.Join(scratch, s.id)
 	var owner *workspace.Owner
 	if os.Geteuid() == 0 {
 		owner = &workspace.Owner{UID: s.facts.uid, GID: s.facts.gid}
@@ -136,6 +138,9 @@ func (b *Backend) blueprint(image *resolvedImage, id, name string, mounts []moun
 	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir, LabelUser: b.user(b.image)}
 	first := backend.Container{
 		User: b.user(b.image), Work: b.opt.Workdir, Home: homePath, Temp: tempPath, Blobs: blobsPath, Capabilities: b.opt.Capabilities, Grace: b.opt.Grace,
+	}
+	if b.facts != nil { // otherwise this container is to find them
+		first.Limits = b.facts.limits
 	}
 	return blueprint{image: image.id, first: first, labels: labels, mounts: mounts, opt: b.opt}
 }

@@ -128,11 +128,20 @@ func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []k
 	if cfg != nil && !cfg.NeedsPython() {
 		return nil
 	}
-	found := []kind.Finding{python(ctx, s), {Subject: "ports", State: "ok", Detail: "tests with fixed ports get a private network"}}
+	found := []kind.Finding{python(ctx, s), workspaces(s), {Subject: "ports", State: "ok", Detail: "tests with fixed ports get a private network"}}
 	if err := local.PrivateNetwork(); err != nil {
-		found[1].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
+		found[2].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
 	}
 	return append(found, isolationLevel(s))
+}
+
+// workspaces reports whether the directory of workspaces can hold them.
+func workspaces(s *kind.Site) kind.Finding {
+	dir, err := local.New(s.Store, local.Options{Lifecycle: local.Lifecycle{Scratch: s.Scratch}}).Scratch()
+	if err != nil {
+		return kind.Finding{Subject: "workspaces", State: "missing", Detail: err.Error()}
+	}
+	return kind.Finding{Subject: "workspaces", State: "ok", Detail: dir + " can hold them"}
 }
 
 // isolationLevel reports the level of isolation of sessions, and the reason why it is not higher.

@@ -47,6 +47,10 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		}
 		defer release()
 	}
+	used, err := s.b.usePrepared(ctx, c)
+	if err != nil {
+		return backend.Exit{}, err
+	}
 	if c.Attach {
 		return s.attach(ctx, cmd, c)
 	}
@@ -64,6 +68,9 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	watched()
 	if kept := finish(outputs); err == nil && kept != nil {
 		err = fmt.Errorf("running %s: %w", c.Argv[0], kept)
+	}
+	if err == nil {
+		err = checkPrepared(used)
 	}
 	return exit, err
 }

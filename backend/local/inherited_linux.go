@@ -3,7 +3,7 @@ package local
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
+	"maps"
 	"os"
 	"strconv"
 	"sync"
@@ -40,61 +40,51 @@ func setUmask() error {
 	return nil
 }
 
-// commandLimit is a resource limit of commands. They can raise the soft limit to the hard one.
-type commandLimit struct {
-	resource   int
-	name       string
-	soft, hard uint64
-}
-
-// limits lists all limits of commands except the limit on file locks, which marks processes.
-var limits = []commandLimit{
-	{unix.RLIMIT_NOFILE, "open files", 1 << 10, 1 << 14},
-	{unix.RLIMIT_STACK, "stack", 8 << 20, unix.RLIM_INFINITY},
-	{unix.RLIMIT_CORE, "core file size", 0, 0},
-	{unix.RLIMIT_AS, "address space", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
-	{unix.RLIMIT_DATA, "data segment", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
-	{unix.RLIMIT_RSS, "resident memory", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
-	{unix.RLIMIT_CPU, "CPU time", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
-	{unix.RLIMIT_FSIZE, "file size", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
-	{unix.RLIMIT_RTTIME, "real-time CPU time", unix.RLIM_INFINITY, unix.RLIM_INFINITY},
-	{unix.RLIMIT_NPROC, "processes", 1 << 16, 1 << 16},
-	{unix.RLIMIT_SIGPENDING, "pending signals", 1 << 12, 1 << 12},
-	{unix.RLIMIT_MEMLOCK, "locked memory", 8 << 20, 8 << 20},
-	{unix.RLIMIT_MSGQUEUE, "message queues", 819200, 819200},
-	{unix.RLIMIT_NICE, "niceness", 0, 0},
-	{unix.RLIMIT_RTPRIO, "real-time priority", 0, 0},
-}
-
-// below returns the hard limit of commands if this process's own limit is most, since raising a limit
-// takes a privilege. The kernel derives the limit on processes from the size of the memory; machines of
-// similar size get the same value.
-func (l commandLimit) below(most uint64) uint64 {
-	if l.resource == unix.RLIMIT_NPROC && 0 < most && most < l.hard {
-		return 1 << (bits.Len64(most) - 1)
-	}
-	return min(l.hard, most)
+// resources are the kernel's numbers of backend.CommandLimits.
+var resources = map[string]int{
+	"nofile": unix.RLIMIT_NOFILE, "stack": unix.RLIMIT_STACK, "core": unix.RLIMIT_CORE, "as": unix.RLIMIT_AS, "data": unix.RLIMIT_DATA,
+	"rss": unix.RLIMIT_RSS, "cpu": unix.RLIMIT_CPU, "fsize": unix.RLIMIT_FSIZE, "rttime": unix.RLIMIT_RTTIME, "nproc": unix.RLIMIT_NPROC,
+	"sigpending": unix.RLIMIT_SIGPENDING, "memlock": unix.RLIMIT_MEMLOCK, "msgqueue": unix.RLIMIT_MSGQUEUE, "nice": unix.RLIMIT_NICE,
+	"rtprio": unix.RLIMIT_RTPRIO,
 }
 
 // setLimits sets the limits of commands on a process. A process that has ended is not an error.
 func setLimits(pid int) {
-	for _, limit := range limits {
+	for _, limit := range backend.CommandLimits {
 		var now unix.Rlimit
-		if unix.Prlimit(pid, limit.resource, nil, &now) == nil {
-			hard := limit.below(now.Max)
-			_ = unix.Prlimit(pid, limit.resource, &unix.Rlimit{Cur: min(limit.soft, hard), Max: hard}, nil)
+		if unix.Prlimit(pid, resources[limit.Key], nil, &now) == nil {
+			hard := limit.Below(now.Max)
+			_ = unix.Prlimit(pid, resources[limit.Key], &unix.Rlimit{Cur: min(limit.Soft, hard), Max: hard}, nil)
 		}
 	}
 }
 
-// inheritedLimits returns, for the identity, the hard limits of this process that are lower than the
-// limits of commands.
-func inheritedLimits() (fields backend.Identity) {
-	for _, limit := range limits {
+// setOwnLimits sets the limits of commands on this process and all that it starts. If low is not nil, it must be
+// equal to FindLowLimits.
+func setOwnLimits(low backend.LowLimits) error {
+	if now := FindLowLimits(); low != nil && !maps.Equal(now, low) {
+		return &backend.ToolError{Tool: "limits of the container", Err: fmt.Errorf("they are %v and were %v", now.Identity(), low.Identity()), Hint: backend.LimitsChanged}
+	}
+	setLimits(0)
+	return nil
+}
+
+// FindLowLimits returns the hard limits of commands that this process cannot start with those of
+// backend.CommandLimits.
+func FindLowLimits() backend.LowLimits {
+	low := backend.LowLimits{}
+	for _, limit := range backend.CommandLimits {
 		var now unix.Rlimit
-		if unix.Prlimit(0, limit.resource, nil, &now) == nil && now.Max < limit.hard {
-			fields = append(fields, backend.Field{Label: "limit on " + limit.name, Value: fmt.Sprint(limit.below(now.Max))})
+		if unix.Prlimit(0, resources[limit.Key], nil, &now) == nil && now.Max < limit.Hard {
+			low[limit.Key] = limit.Below(now.Max)
 		}
 	}
-	return fields
+	return low
+}
+
+// ignoresSetuid reports whether set-user-id and set-group-id bits have no effect on the file system of a
+// directory. Isolated commands never get them.
+func ignoresSetuid(dir string) bool {
+	var now unix.Statfs_t
+	return unix.Statfs(dir, &now) == nil && now.Flags&unix.MS_NOSUID != 0
 }

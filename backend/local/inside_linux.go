@@ -46,6 +46,9 @@ func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 		return nil, &backend.SettingError{Setting: "user", Err: fmt.Errorf("not found in the image: %w", err),
 			Hint: "write a number, such as 1000:1000, or a name that exists in the image"}
 	}
+	if err := setOwnLimits(c.Limits); err != nil {
+		return nil, err
+	}
 	if err := protect(); err != nil {
 		return nil, fmt.Errorf("protecting the first process: %w", err)
 	}

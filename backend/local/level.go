@@ -60,7 +60,7 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 
 // trialView returns a view with a workspace, like the views of sessions.
 func (b *Backend) trialView() (view isolation.View, remove func(), err error) {
-	scratch, err := b.scratch.find()
+	scratch, err := b.scratch.Find()
 	if err != nil {
 		return view, nil, err
 	}

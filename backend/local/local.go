@@ -39,6 +39,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -121,11 +122,13 @@ type Backend struct {
 	store   cache.Store
 	opt     Options
 	network func() backend.Network
-	scratch scratch
+	scratch workspace.ScratchDir
 	spares  spares
 
 	probe  sync.Mutex // serializes probes; guards python
 	python interpreter
+
+	prepared preparedDirs
 
 	installed sync.Map // path of a program to its installed
 
@@ -145,7 +148,7 @@ func New(store cache.Store, o Options) *Backend {
 	if o.Digest == nil {
 		o.Digest = readDigest
 	}
-	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
+	b := &Backend{store: store, opt: o, scratch: workspace.ScratchDir{Dir: o.Scratch}}
 	b.level = sync.OnceValues(b.findLevel)
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
@@ -159,6 +162,9 @@ func New(store cache.Store, o Options) *Backend {
 	return b
 }
 
+// Scratch returns the directory of workspaces, or why they would not work there.
+func (b *Backend) Scratch() (string, error) { return b.scratch.FindSuitable() }
+
 // Network implements backend.Backend.
 func (b *Backend) Network() backend.Network { return b.network() }
 
@@ -169,7 +175,11 @@ func (b *Backend) Capabilities() backend.Capabilities {
 
 // Prepare implements backend.Backend. Sessions share the machine's files, so it makes no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
-	exit, err = backend.PrepareShared(ctx, unisolatedBackend{b}, cmd)
+	if cmd.Prepares != "" {
+		exit, err = b.prepareDir(ctx, cmd)
+	} else {
+		exit, err = backend.PrepareShared(ctx, unisolatedBackend{b}, cmd)
+	}
 	return "", exit, err
 }
 
@@ -209,6 +219,8 @@ func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 		for _, name := range b.opt.ReadableNames {
 			identity = append(identity, backend.Field{Label: "readable " + name, Value: "yes"})
 		}
+	} else if dir, err := b.scratch.Find(); err == nil && ignoresSetuid(dir) {
+		identity = append(identity, backend.Field{Label: "set-user-id bits in workspaces", Value: "ignored"})
 	}
-	return append(identity, inheritedLimits()...), nil
+	return append(identity, FindLowLimits().Identity()...), nil
 }

@@ -63,12 +63,15 @@ func (*count) recent() uint64 { return 0 }
 
 var forks count
 
+// FindLowLimits returns nil: limits are left unchanged.
+func FindLowLimits() backend.LowLimits { return nil }
+
 // Attributes that commands inherit are left unchanged.
 const commandUmask = 0
 
-func ownUmask() int                     { return commandUmask }
-func setUmask() error                   { return nil }
-func inheritedLimits() backend.Identity { return nil }
+func ownUmask() int             { return commandUmask }
+func setUmask() error           { return nil }
+func ignoresSetuid(string) bool { return false }
 
 // kernelCounts is unused without control groups.
 type kernelCounts struct{}

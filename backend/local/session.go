@@ -42,7 +42,7 @@ var _ backend.Session = (*session)(nil)
 
 // open opens a session at an isolation level.
 func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.Level) (backend.Session, error) {
-	scratch, err := b.scratch.find()
+	scratch, err := b.scratch.FindSuitable()
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}

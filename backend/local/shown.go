@@ -37,7 +37,7 @@ func (b *Backend) shownFiles(lines, values []string) []backend.Shown {
 	}
 	named := func(word string, program, among bool) {
 		path := filepath.Clean(word)
-		if !filepath.IsAbs(path) || ownInside(path) || below(path, []string{b.scratch.dir, "/sys"}) || slices.Contains(sharedPlaces, path) {
+		if !filepath.IsAbs(path) || ownInside(path) || below(path, []string{b.opt.Scratch, "/sys"}) || slices.Contains(sharedPlaces, path) {
 			return
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -140,7 +140,8 @@ func realDirectory(dir string) (string, error) {
 // closedDirs returns directories that no command sees, except deeper paths that its arguments or environment
 // name.
 func (b *Backend) closedDirs() []string {
-	closed := append([]string{b.scratch.real}, b.opt.Hidden...)
+	scratch, _ := b.scratch.Find() // without it, there are no sessions
+	closed := append([]string{scratch}, b.opt.Hidden...)
 	if b.opt.Home != "" {
 		closed = append(closed, b.opt.Home)
 	}

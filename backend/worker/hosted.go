@@ -270,7 +270,7 @@ func Localize(cmd *backend.Command, environments string, tools []string) {
 		}
 		return out
 	}
-	cmd.Argv, cmd.Env = here(cmd.Argv), here(cmd.Env)
+	cmd.Argv, cmd.Env, cmd.Prepares = here(cmd.Argv), here(cmd.Env), here([]string{cmd.Prepares})[0]
 	given := map[string]bool{}
 	for _, v := range cmd.Env {
 		name, _, _ := strings.Cut(v, "=")

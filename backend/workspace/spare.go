@@ -3,7 +3,6 @@ package workspace
 import (
 	"fmt"
 	"io/fs"
-	"time"
 )
 
 // Examine records the state of the workspace for Untouched. The workspace must
@@ -13,7 +12,7 @@ func (w *Workspace) Examine() error {
 	if err != nil {
 		return fmt.Errorf("examining workspace %s: %w", w.base, err)
 	}
-	w.initial, w.knownAt = first, time.Now()
+	w.initial, w.knownAt = first, first.now()
 	return nil
 }
 
@@ -33,6 +32,9 @@ func (w *Workspace) Move(base string) error {
 	if err := rename(w.base, base); err != nil {
 		return fmt.Errorf("moving workspace: %w", err)
 	}
-	w.base, w.knownAt = base, time.Now()
+	w.base = base
+	if w.initial != nil {
+		w.knownAt = w.initial.now()
+	}
 	return nil
 }

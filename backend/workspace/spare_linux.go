@@ -50,8 +50,18 @@ func examine(root *os.Root) (*conditions, error) {
 	return c, nil
 }
 
-// tick exceeds the clock resolution of any file system, and its lag behind ours.
+// tick exceeds the clock resolution of any file system.
 const tick = 3 * time.Second
+
+// now returns a time of the file system's clock: that of the last change of the workspace itself, such as its
+// move. Programs of sessions cannot have changed it since.
+func (c *conditions) now() time.Time {
+	var state unix.Stat_t
+	if unix.Fstat(int(c.dirs[0].Fd()), &state) != nil {
+		return time.Time{}
+	}
+	return time.Unix(state.Ctim.Unix())
+}
 
 // areUnchanged reports whether the directories are empty and in their initial state. They
 // were at since: directories that changed neither shortly before that nor later need no

@@ -63,7 +63,7 @@ type Workspace struct {
 	root             *os.Root    // base; nil after Close
 	foundFull        error       // see Watch
 	initial          *conditions // nil unless examined
-	knownAt          time.Time   // last time when they were known to be in that state
+	knownAt          time.Time   // last time when they were known to be in that state, by the file system's clock
 }
 
 // Make creates a workspace at base, which must not exist, with mode 0700. Trees come from store. A nil

@@ -10,6 +10,12 @@ func mountSmall(dir, size string) error {
 	return syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
 }
 
+// mountWith mounts a file system with an option at dir.
+func mountWith(dir, option string) error {
+	flags := map[string]uintptr{"noexec": syscall.MS_NOEXEC, "nosuid": syscall.MS_NOSUID}
+	return syscall.Mount("tmpfs", dir, "tmpfs", flags[option], "size=100m")
+}
+
 // mountReadOnly makes what is at dir unchangeable, for root, too.
 func mountReadOnly(dir string) error {
 	if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {

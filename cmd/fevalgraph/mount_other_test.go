@@ -6,6 +6,8 @@ import "errors"
 
 func mountSmall(string, string) error { return errors.ErrUnsupported }
 
+func mountWith(string, string) error { return errors.ErrUnsupported }
+
 func mountReadOnly(string) error { return errors.ErrUnsupported }
 
 func mountUnreadable(string) error { return errors.ErrUnsupported }

@@ -17,6 +17,8 @@ import (
 // there, with a note in its log.
 //
 //	mountfull DIR SIZE      a file system of that size, such as 1m (root only)
+//	mountwith DIR OPTION    a file system with the option noexec or nosuid (root only)
+//	unmount DIR             what a command above mounted last
 //	mountreadonly DIR       what is in DIR, not to be changed (root only)
 //	unreadable FILE         a file whose bytes cannot be read, by root neither
 //	readable FILE           undo that
@@ -30,6 +32,12 @@ func systemCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"mountfull": func(ts *testscript.TestScript, neg bool, args []string) {
 			mountOver(ts, args[0], func(dir string) error { return mountSmall(dir, args[1]) })
+		},
+		"mountwith": func(ts *testscript.TestScript, neg bool, args []string) {
+			mountOver(ts, args[0], func(dir string) error { return mountWith(dir, args[1]) })
+		},
+		"unmount": func(ts *testscript.TestScript, neg bool, args []string) {
+			ts.Check(unmount(ts.MkAbs(args[0])))
 		},
 		"mountreadonly": func(ts *testscript.TestScript, neg bool, args []string) {
 			mountOver(ts, args[0], mountReadOnly)
@@ -79,11 +87,7 @@ func mountOver(ts *testscript.TestScript, dir string, mount func(dir string) err
 	if err := mount(dir); err != nil {
 		impossible(ts, "mounting takes Linux and root: %v", err)
 	}
-	ts.Defer(func() {
-		if err := unmount(dir); err != nil {
-			ts.Logf("unmounting %s: %v", dir, err)
-		}
-	})
+	ts.Defer(func() { _ = unmount(dir) }) // the script can have done it
 }
 
 // unreadableCommand removes the read permission; for root, who ignores it, it mounts a file whose reads fail.

@@ -62,7 +62,8 @@ type call struct {
 // Run makes solutions. The Outcome is nil if nothing was done. An error with an Outcome explains why it is
 // incomplete; missing answers of models are reported only in the Outcome.
 func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err error) {
-	c := &call{o: o, r: r, run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
+	records := o.RecordsIn(options.AnswersDir(o.StateDir()), false)
+	c := &call{o: o, r: r, run: event.NextRunID(records, time.Now(), uint16(rand.Uint32()))}
 	loading := o
 	loading.Notify = nil // warnings are about evaluation, and there is nothing to evaluate yet
 	if c.cfg, err = loading.Load(); err != nil {

@@ -1,6 +1,7 @@
 package exhaustion
 
 import (
+	"math"
 	"os"
 	"syscall"
 
@@ -20,6 +21,17 @@ func Room(dir string) error {
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
+	return RoomIn(dir, &fs)
+}
+
+// RoomToBegin returns an error if the file system of a directory has too little room to begin work there. Unlike
+// Room, it requires the same of small file systems, which programs can fill between two calls of Room.
+func RoomToBegin(dir string) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	fs.Blocks, fs.Files = max(fs.Blocks, math.MaxUint32), min(fs.Files, 1)*math.MaxUint32
 	return RoomIn(dir, &fs)
 }
 

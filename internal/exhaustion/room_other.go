@@ -4,3 +4,6 @@ package exhaustion
 
 // Room returns nil: only Linux is supported.
 func Room(string) error { return nil }
+
+// RoomToBegin returns nil: only Linux is supported.
+func RoomToBegin(string) error { return nil }

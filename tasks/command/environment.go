@@ -249,7 +249,7 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env sessi
 		said := &capped.Buffer{}
 		snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
 			Argv: requirements.Environment(python, p.shared, lines),
-			Env:  env.Preparing(), Timeout: uvTimeout, Output: said,
+			Env:  env.Preparing(), Timeout: uvTimeout, Output: said, Prepares: p.shared,
 		})
 		if err == nil && (exit.Code != 0 || exit.Signal != "" || exit.TimedOut) {
 			err = fmt.Errorf("%s: %s", session.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Masked()))))

@@ -90,7 +90,7 @@ shift
 func (r *Run) provide(in pytestLocation, offline bool) []string {
 	python := in.python
 	if in.venv != "" {
-		return append([]string{"/bin/sh", "-c", inMade, "sh", in.venv}, requirements.Environment(python, path.Dir(in.venv), r.pins)...)
+		return append([]string{"/bin/sh", "-c", inMade, "sh", in.venv}, requirements.Environment(python, in.shared(), r.pins)...)
 	}
 	argv := append(r.pytest(in, offline), "--version")
 	if python == "" || !slices.ContainsFunc(r.pins, func(line string) bool { return requirements.Hashed([]string{line}) }) {

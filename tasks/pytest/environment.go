@@ -46,24 +46,21 @@ func (r *Run) locatePytest(python, version string) pytestLocation {
 	case can.OwnFiles:
 		in.venv = requirements.Venv(path.Join(r.Shared, "pytest"))
 	case python != "" && can.Shielded() && requirements.Hashed(r.pins):
-		in.venv = requirements.Venv(undamagedDir(filepath.Join(r.Shared, requirements.Name(python, version, r.pins))))
+		in.venv = requirements.Venv(path.Join(r.Shared, requirements.Name(python, version, r.pins)))
 	}
 	return in
 }
 
-// damagedFile marks an environment that is damaged. It is not removed, since sessions may use it.
-const damagedFile = "damaged"
-
-// undamagedDir returns the directory, or the first of its successors that is not marked as damaged.
-func undamagedDir(dir string) string {
-	at := dir
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(filepath.Join(at, damagedFile)); err != nil {
-			return at
-		}
-		at = fmt.Sprintf("%s-%d", dir, n)
+// shared returns the directory of the environment; "" means none.
+func (in pytestLocation) shared() string {
+	if in.venv == "" {
+		return ""
 	}
+	return path.Dir(in.venv)
 }
+
+// damagedFile is an additional file in an environment that does not work, so that it is prepared again.
+const damagedFile = "damaged"
 
 const uvxHint = "uvx comes with uv: pip install uv"
 
@@ -129,7 +126,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in pytes
 	}
 	cause := "uv no longer provides pytest"
 	if in.venv != "" && !r.Backend.Capabilities().OwnFiles {
-		cause = "the environment of pytest is damaged, and the next run creates another"
+		cause = "the environment of pytest is damaged, and is prepared again"
 		if err := os.WriteFile(filepath.Join(filepath.Dir(in.venv), damagedFile), nil, 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("marking a damaged environment: %w", err)
 		}
@@ -155,7 +152,7 @@ func (e *Environments) fetch(ctx context.Context, r *Run, in pytestLocation, env
 			with = append(with, "UV_OFFLINE=1")
 		}
 		snapshot, exit, err = r.Backend.Prepare(ctx, r.preparation(in), backend.Command{
-			Argv: r.provide(in, offline), Env: with, Timeout: prepareTimeout, Output: &said,
+			Argv: r.provide(in, offline), Env: with, Timeout: prepareTimeout, Output: &said, Prepares: in.shared(),
 		})
 		if out = said.Bytes(); err != nil || exit.Code == 0 {
 			break

@@ -9,16 +9,18 @@ import (
 )
 
 // build creates an environment in $2: $1 is the interpreter, $3 an option of uv or "", followed by the
-// lines of locked packages. The environment is created next to its final path and then moved atomically.
+// lines of locked packages. The environment is created next to its final path and then moved atomically. Its
+// files are copies: commands of other sessions can be able to write to uv's cache.
 const build = `set -eu
 [ ! -f "$2/complete" ] || exit 0
 mkdir -p "${2%/*}"
 new=$(mktemp -d "${2%/*}/new.XXXXXX")
+trap 'rm -rf "$new"' EXIT
 uv venv --quiet --no-config --no-project --relocatable --python "$1" "$new/venv"
 place=$2 option=$3
 shift 3
 printf '%s\n' "$@" >"$new/pins.txt"
-uv pip install --quiet --no-config --no-deps --compile-bytecode $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
+uv pip install --quiet --no-config --link-mode copy --no-deps --compile-bytecode $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
 touch "$new/complete"
 mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
 
