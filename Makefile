@@ -204,28 +204,28 @@ WITH_REAL = PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 # Tests with Python, uv, a docker daemon and go-judge. The daemons end with it, even if it is interrupted.
 real: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
-	$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)|^TestAttacks$$' $(SAMPLE_PACKAGES)
+	@$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)|^TestAttacks$$' $(SAMPLE_PACKAGES)
 
 # All tests at long sizes, with real programs.
 whole: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
-	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_SOAK_DAEMON=$(KILLED_DOCKER) scripts/with-docker $(DOCKER) \
+	@$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_SOAK_DAEMON=$(KILLED_DOCKER) scripts/with-docker $(DOCKER) \
 	$(GO_TEST) whole $(TEST_FLAGS) -- -skip '$(ATTACKS)|$(ENGINE_TESTS)' $$($(GO) list ./... | grep -vE '$(WHOLE_SKIPS)')
 
 # Judges hostile solutions; with -v it prints a table of their verdicts.
 attacks: build $(UV) $(GOJUDGE)
-	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 scripts/with-docker $(DOCKER) $(GO_TEST) attacks $(TEST_FLAGS) -- -run '$(ATTACKS)' ./cmd/fevalgraph
+	@$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 scripts/with-docker $(DOCKER) $(GO_TEST) attacks $(TEST_FLAGS) -- -run '$(ATTACKS)' ./cmd/fevalgraph
 
 # Consoles of docs/, and reports in a browser.
 pages: build $(UV) $(GOJUDGE) $(ESBUILD) browser
-	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) pages $(TEST_FLAGS) -count=1 -- ./docs ./report/page
+	@$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) pages $(TEST_FLAGS) -count=1 -- ./docs ./report/page
 
 # The language server in Neovim, and the VS Code extension. Go's test cache does not see what other programs read.
 editors: build $(GOJUDGE) $(ESBUILD) browser neovim
-	$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) editors $(TEST_FLAGS) -count=1 -- -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
+	@$(WITH_REAL) FEVALGRAPH_TEST_ESBUILD=$(ESBUILD) $(GO_TEST) editors $(TEST_FLAGS) -count=1 -- -run '^(TestNeovim|TestVSCode)$$' ./cmd/fevalgraph
 
 bazelremote: build $(GOJUDGE) $(BAZELREMOTE)
-	$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO_TEST) bazelremote $(TEST_FLAGS) -- -run '^TestBazelRemote$$' ./cmd/fevalgraph
+	@$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO_TEST) bazelremote $(TEST_FLAGS) -- -run '^TestBazelRemote$$' ./cmd/fevalgraph
 
 # Edits and disturbs random projects: each run must show the results of a clean one, and execute what was planned. A
 # failure prints how to repeat its seed.
@@ -245,12 +245,12 @@ simulate: modules
 
 # Tests with SkyPilot and Slurm, which it starts and stops.
 skypilot: build $(UV) $(GOJUDGE)
-	$(WITH_REAL) \
+	@$(WITH_REAL) \
 	scripts/with-skypilot $(SKYPILOT) $(GO_TEST) skypilot $(TEST_FLAGS) -count=1 -- -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
 # Tests with Buildbarn, which it starts and stops.
 buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
-	$(WITH_REAL) \
+	@$(WITH_REAL) \
 	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO_TEST) buildbarn $(TEST_FLAGS) -count=1 -p 1 -- -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
 
 # SEED, which a run prints, repeats its rounds.
