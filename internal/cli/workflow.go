@@ -44,13 +44,13 @@ func isRead(w io.Writer) bool {
 }
 
 // commandBreaker writes text without workflow commands: "##[" anywhere, and "::" at the
-// beginning of a line.
+// beginning of a line. Actions trims Unicode's white space there, so all that is not visible ASCII counts as such.
 type commandBreaker struct {
 	mu      sync.Mutex // an interrupt is reported while other output is written
 	w       io.Writer
 	bracket string // replaces "[" after "##"
 	hashes  int    // number of "#" just written
-	start   bool   // only white space was written in this line
+	start   bool   // nothing but white space was written in this line
 	colon   bool   // followed by a colon
 }
 
@@ -73,7 +73,7 @@ func (b *commandBreaker) Write(text []byte) (int, error) {
 		} else {
 			b.hashes = 0
 		}
-		b.start = c == '\n' || c == '\r' || b.start && (c == ' ' || c == '\t')
+		b.start = c == '\n' || c == '\r' || b.start && (c <= ' ' || c >= 0x7f)
 	}
 	if _, err := b.w.Write(out); err != nil {
 		return 0, err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ func New(endpoint string) (*Recorder, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%q is not the URL of an OTLP endpoint (hint: http://127.0.0.1:4318)", endpoint)
 	}
+	if u.User != nil {
+		return nil, fmt.Errorf("%s contains credentials (hint: set OTEL_EXPORTER_OTLP_HEADERS)", u.Redacted())
+	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = tracesPath
 	}
@@ -92,7 +96,7 @@ func (r *Recorder) Send(ctx context.Context, cells []Cell) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	to, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(r.endpoint), otlptracehttp.WithTimeout(patience))
+	to, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(r.endpoint), otlptracehttp.WithTimeout(patience), otlptracehttp.WithProxy(r.stay))
 	if err != nil {
 		return r.failed(err)
 	}
@@ -103,6 +107,15 @@ func (r *Recorder) Send(ctx context.Context, cells []Cell) error {
 	r.spans(ctx, p.Tracer("github.com/fevalgraph/fevalgraph"), cells)
 	end := p.Shutdown(ctx)
 	return r.failed(errors.Join(sent.first(), end))
+}
+
+// stay returns the proxy of a request, and refuses a redirect to another host, which would get the headers of
+// OTEL_EXPORTER_OTLP_HEADERS.
+func (r *Recorder) stay(to *http.Request) (*url.URL, error) {
+	if u, err := url.Parse(r.endpoint); err != nil || to.URL.Host != u.Host || to.URL.Scheme != u.Scheme {
+		return nil, fmt.Errorf("it redirects to %s://%s, where nothing is sent", to.URL.Scheme, to.URL.Host)
+	}
+	return http.ProxyFromEnvironment(to)
 }
 
 func (r *Recorder) failed(err error) error {

@@ -159,6 +159,27 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestRedirect: the headers of an endpoint stay with its host.
+func TestRedirect(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=secret")
+	elsewhere := newEndpoint(t)
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL+tracesPath, status))
+		defer moved.Close()
+		r, err := New(moved.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record(r, true)
+		if err := r.Send(t.Context(), cells); err == nil || !strings.Contains(err.Error(), "redirects to "+elsewhere.URL) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	if len(elsewhere.spans) > 0 {
+		t.Errorf("%d spans arrived elsewhere", len(elsewhere.spans))
+	}
+}
+
 func TestFailures(t *testing.T) {
 	for _, bad := range []string{"", "localhost:4318", "ftp://host", "http://", "http://[::1"} {
 		if _, err := New(bad); err == nil || !strings.Contains(err.Error(), "hint") {
@@ -177,6 +198,9 @@ func TestFailures(t *testing.T) {
 		if err := r.Send(ctx, cells); err == nil || !strings.Contains(err.Error(), e.URL) {
 			t.Errorf("%v", err)
 		}
+	}
+	if _, err := New("http://me:secret@127.0.0.1:4318"); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_HEADERS") {
+		t.Errorf("credentials: %v", err)
 	}
 	never, _ := New("http://127.0.0.1:1")
 	if err := never.Send(context.Background(), nil); err != nil {
