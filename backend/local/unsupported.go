@@ -47,6 +47,8 @@ func ignoresSetuid(string) bool { return false }
 
 func (b *Backend) shownFiles([]string, []string) []backend.Shown { return nil }
 
+func (b *Backend) installation(string) string { return "" }
+
 func systemPlaces() []isolation.Place { return nil }
 
 func lookPath(string, string, string) (string, error) { return "", errUnsupported }
