@@ -70,7 +70,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		err = fmt.Errorf("running %s: %w", c.Argv[0], kept)
 	}
 	if err == nil {
-		err = checkPrepared(used)
+		err = verifyAll(used)
 	}
 	return exit, err
 }
