@@ -71,6 +71,9 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	}
 	if err == nil {
 		err = verifyAll(used)
+		if s.level == isolation.None { // otherwise the command cannot have changed them
+			err = backend.Spoiled(err)
+		}
 	}
 	return exit, err
 }
