@@ -14,11 +14,19 @@ import (
 )
 
 // Identity implements backend.Sandbox: the platform, the version of go-judge, and the output of each
-// command in Options.Versions. If the answers of an earlier run are still valid, it does not start the
+// command in Options.Versions, and limits of this process that the server inherits. If the answers of an earlier run are still valid, it does not start the
 // server.
 func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	s.asking.Lock()
 	defer s.asking.Unlock()
+	identity, err := s.known(ctx)
+	if err == nil && s.server.opt != nil { // programs inherit what go-judge does not set
+		identity = append(slices.Clip(identity), backend.FindLowLimits().Identity()...)
+	}
+	return identity, err
+}
+
+func (s *Sandbox) known(ctx context.Context) (backend.Identity, error) {
 	if s.opt.Facts == "" || s.server.opt == nil {
 		return s.ask(ctx)
 	}

@@ -70,7 +70,10 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		err = fmt.Errorf("running %s: %w", c.Argv[0], kept)
 	}
 	if err == nil {
-		err = checkPrepared(used)
+		err = verifyAll(used)
+		if s.level == isolation.None { // otherwise the command cannot have changed them
+			err = backend.Spoiled(err)
+		}
 	}
 	return exit, err
 }

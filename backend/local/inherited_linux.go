@@ -40,46 +40,14 @@ func setUmask() error {
 	return nil
 }
 
-// resources are the kernel's numbers of backend.CommandLimits.
-var resources = map[string]int{
-	"nofile": unix.RLIMIT_NOFILE, "stack": unix.RLIMIT_STACK, "core": unix.RLIMIT_CORE, "as": unix.RLIMIT_AS, "data": unix.RLIMIT_DATA,
-	"rss": unix.RLIMIT_RSS, "cpu": unix.RLIMIT_CPU, "fsize": unix.RLIMIT_FSIZE, "rttime": unix.RLIMIT_RTTIME, "nproc": unix.RLIMIT_NPROC,
-	"sigpending": unix.RLIMIT_SIGPENDING, "memlock": unix.RLIMIT_MEMLOCK, "msgqueue": unix.RLIMIT_MSGQUEUE, "nice": unix.RLIMIT_NICE,
-	"rtprio": unix.RLIMIT_RTPRIO,
-}
-
-// setLimits sets the limits of commands on a process. A process that has ended is not an error.
-func setLimits(pid int) {
-	for _, limit := range backend.CommandLimits {
-		var now unix.Rlimit
-		if unix.Prlimit(pid, resources[limit.Key], nil, &now) == nil {
-			hard := limit.Below(now.Max)
-			_ = unix.Prlimit(pid, resources[limit.Key], &unix.Rlimit{Cur: min(limit.Soft, hard), Max: hard}, nil)
-		}
-	}
-}
-
 // setOwnLimits sets the limits of commands on this process and all that it starts. If low is not nil, it must be
-// equal to FindLowLimits.
+// equal to backend.FindLowLimits.
 func setOwnLimits(low backend.LowLimits) error {
-	if now := FindLowLimits(); low != nil && !maps.Equal(now, low) {
+	if now := backend.FindLowLimits(); low != nil && !maps.Equal(now, low) {
 		return &backend.ToolError{Tool: "limits of the container", Err: fmt.Errorf("they are %v and were %v", now.Identity(), low.Identity()), Hint: backend.LimitsChanged}
 	}
-	setLimits(0)
+	backend.SetLimits(0)
 	return nil
-}
-
-// FindLowLimits returns the hard limits of commands that this process cannot start with those of
-// backend.CommandLimits.
-func FindLowLimits() backend.LowLimits {
-	low := backend.LowLimits{}
-	for _, limit := range backend.CommandLimits {
-		var now unix.Rlimit
-		if unix.Prlimit(0, resources[limit.Key], nil, &now) == nil && now.Max < limit.Hard {
-			low[limit.Key] = limit.Below(now.Max)
-		}
-	}
-	return low
 }
 
 // ignoresSetuid reports whether set-user-id and set-group-id bits have no effect on the file system of a

@@ -222,5 +222,5 @@ func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 	} else if dir, err := b.scratch.Find(); err == nil && ignoresSetuid(dir) {
 		identity = append(identity, backend.Field{Label: "set-user-id bits in workspaces", Value: "ignored"})
 	}
-	return append(identity, FindLowLimits().Identity()...), nil
+	return append(identity, backend.FindLowLimits().Identity()...), nil
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// prepared is a directory that a command of Prepare filled. Verdicts rest on its files, but other programs of the
+// Prepared is a directory that a command of Prepare filled. Verdicts rest on its files, but other programs of the
 // user can change them, and a full disk can cut them. So the state that the command left is recorded, and
 // compared before the first use in a process and after each command that names the directory.
-type prepared struct {
+type Prepared struct {
 	dir   string
 	cmd   backend.Command // of Prepare
 	root  fs.FileInfo     // of dir
@@ -41,15 +41,15 @@ var settling = retry.Patience{For: 10 * time.Second, Pause: 50 * time.Millisecon
 // preparedDirs contains the directories of a backend.
 type preparedDirs struct {
 	mu   sync.Mutex
-	dirs map[string]*prepared
+	dirs map[string]*Prepared
 }
 
 // set replaces a directory; nil removes it.
-func (d *preparedDirs) set(dir string, p *prepared) {
+func (d *preparedDirs) set(dir string, p *Prepared) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dirs == nil {
-		d.dirs = map[string]*prepared{}
+		d.dirs = map[string]*Prepared{}
 	}
 	if p == nil {
 		delete(d.dirs, dir)
@@ -59,14 +59,14 @@ func (d *preparedDirs) set(dir string, p *prepared) {
 }
 
 // get returns a directory, or nil.
-func (d *preparedDirs) get(dir string) *prepared {
+func (d *preparedDirs) get(dir string) *Prepared {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.dirs[dir]
 }
 
 // namedBy returns the directories that a command's arguments or environment name.
-func (d *preparedDirs) namedBy(c backend.Command) (named []*prepared) {
+func (d *preparedDirs) namedBy(c backend.Command) (named []*Prepared) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for dir, p := range d.dirs {
@@ -92,8 +92,8 @@ func (b *Backend) prepareDir(ctx context.Context, cmd backend.Command) (exit bac
 		return exit, err
 	}
 	defer lock.Close()
-	p := readPrepared(dir)
-	if p == nil || p.verify() != nil {
+	p := OpenPrepared(dir)
+	if p == nil {
 		b.prepared.set(dir, nil) // its own command is not one of those that use it
 		if err := discard(dir); err != nil {
 			return exit, fmt.Errorf("removing a changed directory: %w", err)
@@ -102,7 +102,7 @@ func (b *Backend) prepareDir(ctx context.Context, cmd backend.Command) (exit bac
 		if err != nil || exit != (backend.Exit{Seconds: exit.Seconds}) {
 			return exit, err
 		}
-		if p, err = b.seal(ctx, dir); err != nil {
+		if p, err = RecordPrepared(ctx, dir, b.opt.Digest); err != nil {
 			return exit, fmt.Errorf("recording the state of %s: %w", dir, err)
 		}
 	}
@@ -124,8 +124,8 @@ func discard(dir string) error {
 	return workspace.Remove(gone)
 }
 
-// readPrepared returns the directory with its recorded state, or nil if it has none.
-func readPrepared(dir string) *prepared {
+// OpenPrepared returns a directory in its recorded state, or nil if it has none or was changed.
+func OpenPrepared(dir string) *Prepared {
 	state, err := cache.DecodeSnapshot(proof.Place{}.Read(dir + sealSuffix))
 	if err != nil {
 		return nil
@@ -134,19 +134,29 @@ func readPrepared(dir string) *prepared {
 	if err != nil {
 		return nil
 	}
-	return &prepared{dir: dir, root: root, state: state}
+	p := &Prepared{dir: dir, root: root, state: state}
+	if p.Verify() != nil {
+		return nil
+	}
+	return p
 }
 
-// seal records the state of a directory in a file.
-func (b *Backend) seal(ctx context.Context, dir string) (*prepared, error) {
+// digest returns the digest of a file whose state the caller just read.
+type digest = func(path string, state fs.FileInfo) (cache.Digest, error)
+
+// RecordPrepared records the state of a directory in a file next to it. A nil sum reads all files.
+func RecordPrepared(ctx context.Context, dir string, sum digest) (*Prepared, error) {
+	if sum == nil {
+		sum = readDigest
+	}
 	root, err := os.Lstat(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{dir: dir, root: root}
+	p := &Prepared{dir: dir, root: root}
 	unsettled := func(err error) bool { return errors.As(err, new(*cache.UnsettledError)) }
 	err = settling.Do(ctx, unsettled, func() error {
-		seen, err := b.sightAll(dir)
+		seen, err := sightAll(dir, sum)
 		if err == nil {
 			p.state, err = cache.TakeSnapshot(seen)
 		}
@@ -159,7 +169,7 @@ func (b *Backend) seal(ctx context.Context, dir string) (*prepared, error) {
 }
 
 // sightAll takes the state of every path below a directory. Interpreters can add files to __pycache__.
-func (b *Backend) sightAll(dir string) (all []cache.Sighting, err error) {
+func sightAll(dir string, sum digest) (all []cache.Sighting, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -171,11 +181,11 @@ func (b *Backend) sightAll(dir string) (all []cache.Sighting, err error) {
 			if err != nil {
 				return err
 			}
-			sum, err := b.opt.Digest(path, info)
+			content, err := sum(path, info)
 			if err != nil {
 				return err
 			}
-			all = append(all, cache.SightFile(path, info, began, sum))
+			all = append(all, cache.SightFile(path, info, began, content))
 		case fs.ModeDir:
 			cached := entry.Name() == "__pycache__"
 			all = append(all, cache.Probe{Path: path, Listing: !cached, Exists: cached}.Sight())
@@ -187,8 +197,8 @@ func (b *Backend) sightAll(dir string) (all []cache.Sighting, err error) {
 	return all, err
 }
 
-// verify returns an error if the directory was replaced or changed.
-func (p *prepared) verify() error {
+// Verify returns an error if the directory was replaced or changed: what commands did with it does not count.
+func (p *Prepared) Verify() error {
 	if err := p.known(); err != nil {
 		return err
 	}
@@ -200,14 +210,14 @@ func (p *prepared) verify() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.damaged == nil {
-		p.damaged = found
+	if p.damaged == nil && found != nil {
+		p.damaged = &backend.ToolError{Tool: p.dir, Err: fmt.Errorf("its files are not those that were prepared: %w", found), Hint: "it is prepared again"}
 	}
 	return p.damaged
 }
 
-// known returns the result of an earlier verify.
-func (p *prepared) known() error {
+// known returns the result of an earlier Verify.
+func (p *Prepared) known() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.damaged
@@ -215,7 +225,7 @@ func (p *prepared) known() error {
 
 // usePrepared returns the prepared directories that a command names. A damaged directory is prepared
 // again.
-func (b *Backend) usePrepared(ctx context.Context, c backend.Command) (named []*prepared, err error) {
+func (b *Backend) usePrepared(ctx context.Context, c backend.Command) (named []*Prepared, err error) {
 	for _, p := range b.prepared.namedBy(c) {
 		if p.known() != nil {
 			exit, err := b.prepareDir(ctx, p.cmd)
@@ -234,11 +244,11 @@ func (b *Backend) usePrepared(ctx context.Context, c backend.Command) (named []*
 	return named, nil
 }
 
-// checkPrepared returns an error if a directory was changed before the end of a command that used it.
-func checkPrepared(used []*prepared) error {
+// verifyAll returns an error if a directory was changed before the end of a command that used it.
+func verifyAll(used []*Prepared) error {
 	for _, p := range used {
-		if err := p.verify(); err != nil {
-			return &backend.ToolError{Tool: p.dir, Err: fmt.Errorf("its files are not those that were prepared: %w", err), Hint: "it is prepared again"}
+		if err := p.Verify(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -126,6 +126,9 @@ func TestPrepared(t *testing.T) {
 				if failed := <-damaged; failed != nil {
 					t.Fatal(failed)
 				}
+				if test.harm && err != nil && errors.Is(err, backend.ErrSpoiled) != (level == "none") {
+					t.Errorf("whether the command can have caused it: %v", err)
+				}
 				listLost := test.name == "list of files" // commands do not read it
 				if tool := (*backend.ToolError)(nil); errors.As(err, &tool) != (test.harm && !listLost) || err != nil && !strings.Contains(err.Error(), "prepared again") {
 					t.Errorf("a command during whose time it was damaged: %v", err)

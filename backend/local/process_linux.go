@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
@@ -56,7 +57,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 		await(pid, unix.WSTOPPED|unix.WEXITED)
 	}
 	m.put(pid)
-	setLimits(pid)
+	backend.SetLimits(pid)
 	var err error
 	if attr.Ptrace {
 		if err = unix.PtraceDetach(pid); errors.Is(err, unix.ESRCH) {

@@ -63,9 +63,6 @@ func (*count) recent() uint64 { return 0 }
 
 var forks count
 
-// FindLowLimits returns nil: limits are left unchanged.
-func FindLowLimits() backend.LowLimits { return nil }
-
 // Attributes that commands inherit are left unchanged.
 const commandUmask = 0
 

@@ -13,8 +13,8 @@ import (
 )
 
 // programs identifies the programs that words of commands start by the content of the file found in PATH,
-// regardless of its location, so that machines with the same programs agree. Words that name no program
-// have no field. The identity of a version manager's shim includes the program that it starts, and that of
+// regardless of its location, so that machines with the same programs agree, and by its installation. Words that
+// name no program have no field. The identity of a version manager's shim includes the program that it starts, and that of
 // a Python interpreter includes the packages that it can import.
 func (b *Backend) programs(ctx context.Context, words []string) (backend.Identity, error) {
 	var found backend.Identity
@@ -37,8 +37,12 @@ func (b *Backend) programs(ctx context.Context, words []string) (backend.Identit
 			found = append(found, backend.Field{Label: "program " + word + " starts", Value: value})
 		}
 		for _, path := range []string{program, target} {
-			if path != "" {
-				b.addPackages(&installed, path)
+			if path == "" {
+				continue
+			}
+			b.addPackages(&installed, path)
+			if text := b.installation(path); text != "" {
+				found = append(found, backend.Field{Label: "installation of " + word, Value: text})
 			}
 		}
 	}

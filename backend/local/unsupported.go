@@ -40,12 +40,11 @@ func (b *Backend) askedTarget(context.Context, string) string { return "" }
 
 func getenv([]string, string) (string, bool) { return "", false }
 
-// FindLowLimits returns nil.
-func FindLowLimits() backend.LowLimits { return nil }
-
 func ignoresSetuid(string) bool { return false }
 
 func (b *Backend) shownFiles([]string, []string) []backend.Shown { return nil }
+
+func (b *Backend) installation(string) string { return "" }
 
 func systemPlaces() []isolation.Place { return nil }
 

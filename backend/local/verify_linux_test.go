@@ -143,7 +143,7 @@ func TestInherited(t *testing.T) {
 	if _, other := shell(t, s, script, 0); other != plain {
 		t.Errorf("with another umask and soft limit: %q, want %q", other, plain)
 	}
-	if got := FindLowLimits().Identity(); before.Max == unix.RLIM_INFINITY && got != nil {
+	if got := backend.FindLowLimits().Identity(); before.Max == unix.RLIM_INFINITY && got != nil {
 		t.Errorf("without hard limits the identity has %v", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestInheritedHardLimits(t *testing.T) {
 		defer s.Close(context.Background())
 		// The mark of processes is a limit on file locks.
 		_, out := shell(t, s, "grep -v -e 'file locks' /proc/self/limits", 0)
-		fmt.Printf("%v\n%s", FindLowLimits().Identity(), out)
+		fmt.Printf("%v\n%s", backend.FindLowLimits().Identity(), out)
 		os.Exit(0)
 	}
 	limited := func(ulimit string) (identity, limits string) {

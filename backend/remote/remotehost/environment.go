@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
@@ -55,31 +56,41 @@ func (h *host) prepare(ctx context.Context, task *wire.Session, result *wire.Res
 	return h.leave(root, parcel.Options{Parts: []string{content}}, result)
 }
 
-// environment returns the path of the environment that commands need.
-func (h *host) environment(s *wire.Snapshot) (string, error) {
+// environment returns the path of the environment that commands need, and the environment itself, unless they need
+// none. A changed one is unpacked again.
+func (h *host) environment(ctx context.Context, s *wire.Snapshot) (string, *local.Prepared, error) {
 	if s == nil {
-		return filepath.Join(h.base, environmentsDir, "none"), nil
+		return filepath.Join(h.base, environmentsDir, "none"), nil, nil
 	}
 	place := h.place(s.ID)
+	dir := filepath.Join(place, content)
 	now := time.Now()
 	if os.Chtimes(filepath.Join(place, completeMark), now, now) == nil {
-		return filepath.Join(place, content), nil
+		if found := local.OpenPrepared(dir); found != nil {
+			return dir, found, nil
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	lock, err := lockedfile.Wait(context.Background(), place+lockSuffix)
+	lock, err := lockedfile.Wait(ctx, place+lockSuffix)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer lock.Close()
 	if _, err := os.Stat(filepath.Join(place, completeMark)); err == nil { // another action created it meanwhile
-		return filepath.Join(place, content), nil
+		if found := local.OpenPrepared(dir); found != nil {
+			return dir, found, nil
+		}
 	}
 	if err := h.unpack(place, s); err != nil {
-		return "", fmt.Errorf("preparing the environment: %w", err)
+		return "", nil, fmt.Errorf("preparing the environment: %w", err)
 	}
-	return filepath.Join(place, content), nil
+	made, err := local.RecordPrepared(ctx, dir, nil)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(place, completeMark), nil, 0o644)
+	}
+	return dir, made, err
 }
 
 func (h *host) unpack(place string, s *wire.Snapshot) error {
@@ -102,8 +113,5 @@ func (h *host) unpack(place string, s *wire.Snapshot) error {
 		return err
 	}
 	defer root.Close()
-	if err := parcel.Restore(root, index, h.store); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(place, completeMark), nil, 0o644)
+	return parcel.Restore(root, index, h.store)
 }

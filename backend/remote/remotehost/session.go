@@ -24,7 +24,7 @@ func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result
 	if err := h.store.add(ctx, task.Inputs); err != nil {
 		return err
 	}
-	environment, err := h.environment(task.Snapshot)
+	environment, prepared, err := h.environment(ctx, task.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -60,6 +60,11 @@ func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result
 		worker.Localize(&cmd, environment, h.tools())
 		if err := h.exec(cmd, task.Apart, result, func(cmd backend.Command) (backend.Exit, error) { return s.Exec(ctx, cmd) }); err != nil {
 			return err
+		}
+		if prepared != nil {
+			if err := prepared.Verify(); err != nil {
+				return err
+			}
 		}
 		result.Verify = worker.FailureOf(s.Verify(ctx))
 	}

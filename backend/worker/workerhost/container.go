@@ -17,7 +17,7 @@ import (
 // output, and ends with its input. text is the argument after backend.ContainerCommand.
 func RunContainer(ctx context.Context, text string) error {
 	if text == backend.ContainerFacts {
-		return json.NewEncoder(os.Stdout).Encode(backend.ContainerFact{UID: os.Getuid(), GID: os.Getgid(), Limits: local.FindLowLimits()})
+		return json.NewEncoder(os.Stdout).Encode(backend.ContainerFact{UID: os.Getuid(), GID: os.Getgid(), Limits: backend.FindLowLimits()})
 	}
 	var c backend.Container
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
