@@ -81,6 +81,7 @@ type reader struct {
 	logs                   []*plan.Log
 	of                     map[string]*plan.Log // by the values of contender
 	first                  []string             // of each log, its value of the first of these columns
+	size                   plan.LogSize
 	repeats                map[[2]string]int
 	known                  map[string]bool // attempts that name their number
 	texts                  []int           // values that are no numbers, by column
@@ -153,6 +154,9 @@ func (r *reader) row(row []string) error {
 		}
 		names = append(names, strings.Clone(row[at]))
 	}
+	if err := r.size.Names(names...); err != nil {
+		return err
+	}
 	name := strings.Join(names, "\x00")
 	l := r.of[name]
 	if l == nil {
@@ -192,6 +196,9 @@ func (r *reader) row(row []string) error {
 		if len(a.Values) == 0 {
 			r.errors++
 		}
+	}
+	if err := r.size.Attempt(&a); err != nil {
+		return err
 	}
 	l.Attempts = append(l.Attempts, a)
 	return nil

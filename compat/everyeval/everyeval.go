@@ -49,6 +49,7 @@ type reader struct {
 	errors  map[*plan.Log]int  // attempts
 	none    map[*plan.Log]int  // records whose score is not a number
 	records int
+	size    plan.LogSize
 	sums    map[string]*resultSum // scores, by result
 }
 
@@ -130,6 +131,9 @@ func (l *reader) record(r *jsonfile.Reader) error {
 	case len(c.score) == 0:
 		return r.Fail("sample %s: want evaluation.score", text.Line(c.sample, 80))
 	}
+	if err := l.size.Names(c.model, c.evaluation, c.sample, c.result); err != nil {
+		return r.Fail("%w", err)
+	}
 	l.records++
 	return l.add(r, &c)
 }
@@ -202,6 +206,9 @@ func (l *reader) value(r *jsonfile.Reader, log *plan.Log, a *plan.LogAttempt, me
 		}
 	}
 	if a != nil {
+		if err := l.size.Values(1); err != nil {
+			return r.Fail("%w", err)
+		}
 		a.Values[metric] = value
 	}
 	return nil

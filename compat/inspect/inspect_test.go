@@ -179,6 +179,8 @@ func TestBrokenJSON(t *testing.T) {
 		"no list":      {header + `, "samples": {}}`, `at "samples": want an array`},
 		"no samples":   {header + `}`, "it has no samples"},
 		"metrics":      {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"s": {"value": {"a": 1` + many + `}}}}]}`, `at "samples.0": more than 1000 metrics`},
+		"a scorer":     {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"` + strings.Repeat("s", 5000) + `": {"value": 1}}}]}`, "is longer than 4096 bytes"},
+		"a key":        {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"s": {"value": {"` + strings.Repeat("k", 5000) + `": 1}}}}]}`, "is longer than 4096 bytes"},
 		"more behind":  {header + `, "samples": [` + sample + `]} {}`, "after the end"},
 		"deep":         {header + `, "x": ` + strings.Repeat("[", 100_000) + `}`, `at "x": `},
 		"a large text": {header + `, "samples": [{"id": "` + strings.Repeat("a", 65<<20) + `"}]}`, `at "samples.0": a value is larger than 64 MiB`},

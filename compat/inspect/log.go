@@ -50,6 +50,7 @@ type log struct {
 	zeros    map[string]int // values that inspect_ai counts as 0, by metric
 	lists    map[string]int // values that are lists, by metric
 	messages map[string]string
+	size     plan.LogSize
 }
 
 type sampleKey struct {
@@ -121,6 +122,9 @@ func (l *log) sample(r *jsonfile.Reader) error {
 	if s.Epoch < 1 {
 		return r.Fail("sample %s: want an epoch of at least 1", text.Line(id, 80))
 	}
+	if len(id) > plan.MaxLogName {
+		return r.Fail("%w", l.size.Names(id))
+	}
 	if key := (sampleKey{id, s.Epoch}); l.seen[key] {
 		return r.Fail("epoch %d of sample %s is duplicated", s.Epoch, text.Line(id, 80))
 	} else if l.seen[key] = true; len(l.seen) > maxSamples {
@@ -128,7 +132,9 @@ func (l *log) sample(r *jsonfile.Reader) error {
 	}
 	a := plan.LogAttempt{Problem: id, Repeat: s.Epoch, Class: verdict.Judged, Values: map[string]float64{}}
 	for scorer, score := range s.Scores {
-		l.score(&a, scorer, score.Value)
+		if err := l.score(&a, scorer, score.Value); err != nil {
+			return r.Fail("sample %s: %w", text.Line(id, 80), err)
+		}
 	}
 	n := 0
 	for _, metrics := range l.metrics {
@@ -146,6 +152,9 @@ func (l *log) sample(r *jsonfile.Reader) error {
 		if len(a.Values) == 0 {
 			a.Class = verdict.NotJudged
 		}
+	}
+	if err := l.size.Attempt(&a); err != nil {
+		return r.Fail("%w", err)
 	}
 	l.attempts = append(l.attempts, a)
 	return nil
@@ -171,22 +180,32 @@ func (l *log) message(value json.RawMessage) string {
 }
 
 // score notes what a scorer said of an attempt. Of an object each member is a metric.
-func (l *log) score(a *plan.LogAttempt, scorer string, value json.RawMessage) {
+func (l *log) score(a *plan.LogAttempt, scorer string, value json.RawMessage) error {
 	if l.metrics[scorer] == nil {
+		if err := l.size.Names(scorer); err != nil {
+			return err
+		}
 		l.metrics[scorer] = map[string]bool{}
 	}
 	var parts map[string]json.RawMessage
 	if len(value) > 0 && value[0] == '{' && json.Unmarshal(value, &parts) == nil {
 		for name, part := range parts {
-			l.value(a, scorer, scorer+"."+name, part)
+			if err := l.value(a, scorer, scorer+"."+name, part); err != nil {
+				return err
+			}
 		}
-		return
+		return nil
 	}
-	l.value(a, scorer, scorer, value)
+	return l.value(a, scorer, scorer, value)
 }
 
-func (l *log) value(a *plan.LogAttempt, scorer, metric string, value json.RawMessage) {
-	l.metrics[scorer][metric] = true
+func (l *log) value(a *plan.LogAttempt, scorer, metric string, value json.RawMessage) error {
+	if !l.metrics[scorer][metric] {
+		if err := l.size.Names(metric); err != nil {
+			return err
+		}
+		l.metrics[scorer][metric] = true
+	}
 	v, ok := number(value)
 	switch {
 	case len(value) > 0 && value[0] == '[':
@@ -197,6 +216,7 @@ func (l *log) value(a *plan.LogAttempt, scorer, metric string, value json.RawMes
 	case isSet(value): // null was not scored
 		l.zeros[metric]++
 	}
+	return nil
 }
 
 // number returns the number that inspect_ai makes of a score by default. Scores without a number count as 0
@@ -239,6 +259,11 @@ func number(value json.RawMessage) (float64, bool) {
 func (l *log) finish() (*plan.Log, error) {
 	if len(l.attempts) == 0 {
 		return nil, errors.New("it has no samples; inspect_ai writes none with --no-log-samples")
+	}
+	for range l.attempts { // each problem has the task's name
+		if err := l.size.Names(l.eval.Task, l.eval.Model); err != nil {
+			return nil, err
+		}
 	}
 	out := &plan.Log{Name: cmp.Or(l.eval.Model, l.eval.Task), Labels: map[string]string{"task": l.eval.Task}, Attempts: l.attempts}
 	if l.eval.Model != "" {

@@ -82,6 +82,7 @@ type reader struct {
 	last    map[string]outcome
 	repeats map[string]int
 	counts  map[outcome]int
+	size    plan.LogSize
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
@@ -260,6 +261,9 @@ func (r *reader) attempt(t *testcase) error {
 	}
 	if r.last[t.name] == failed && t.outcome == errored && (strings.HasPrefix(t.message, "failed on teardown") || strings.HasPrefix(t.message, "test teardown")) {
 		return nil // pytest writes a second element for a failed test with a failing teardown
+	}
+	if err := r.size.Names(t.name, t.message); err != nil {
+		return err
 	}
 	r.last[t.name] = t.outcome
 	r.repeats[t.name]++

@@ -42,6 +42,7 @@ type reader struct {
 	metrics  []string           // in the order of their first value
 	numbers  map[string]bool    // metrics with a number
 	none     map[string]int     // values without one
+	size     plan.LogSize
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
@@ -92,6 +93,9 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 	case l.seen[[2]string{name, filter}]:
 		return r.Fail("document %s is duplicated with the filter %s", text.Line(name, 80), text.Line(filter, 80))
 	}
+	if err := l.size.Names(name, filter); err != nil {
+		return r.Fail("%w", err)
+	}
 	l.seen[[2]string{name, filter}] = true
 	at, known := l.places[name]
 	if !known {
@@ -103,6 +107,9 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 	}
 	if metrics == nil { // of an earlier version, where they are all that is left
 		metrics = slices.Sorted(maps.Keys(values))
+	}
+	if err := l.size.Values(len(metrics)); err != nil {
+		return r.Fail("%w", err)
 	}
 	for _, metric := range metrics {
 		if err := l.value(r, at, metric, filter, values[metric]); err != nil {
@@ -118,6 +125,9 @@ func (l *reader) value(r *jsonfile.Reader, at int, metric, filter string, value 
 		metric += "," + filter
 	}
 	if !slices.Contains(l.metrics, metric) {
+		if err := l.size.Names(metric); err != nil {
+			return r.Fail("%w", err)
+		}
 		if l.metrics = append(l.metrics, metric); len(l.metrics) > mostMetrics {
 			return r.Fail("more than %d metrics", mostMetrics)
 		}

@@ -54,6 +54,7 @@ type predictions struct {
 	of   map[string]*plan.Log // by model
 	seen map[string]bool
 	none map[string]int // without a patch, by model
+	size plan.LogSize
 }
 
 // readPredictions reads a log for each model, whose attempts were not evaluated.
@@ -103,6 +104,9 @@ func (p *predictions) add(r *jsonfile.Reader) error {
 		return r.Fail("the instance %s is duplicated", text.Line(one.ID, 80))
 	case len(p.seen) == maxInstances:
 		return r.Fail("more than %d instances", maxInstances)
+	}
+	if err := p.size.Names(one.ID, one.Model); err != nil {
+		return r.Fail("%w", err)
 	}
 	p.seen[one.ID] = true
 	l := p.of[one.Model]

@@ -45,6 +45,7 @@ type reader struct {
 	counts map[string]int
 	// infrastructure lists the instances that SWE-bench supposes not to be resolved because of the machine.
 	infrastructure []string
+	size           plan.LogSize
 }
 
 // lists are the lists of a run's report that record how instances ended. A completed instance is resolved or
@@ -138,6 +139,9 @@ func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, v
 		return r.Fail("the instance %s is also in %s", text.Line(id, 80), known)
 	case len(s.seen) == maxInstances:
 		return r.Fail("more than %d instances", maxInstances)
+	}
+	if err := s.size.Names(id); err != nil {
+		return r.Fail("%w", err)
 	}
 	s.seen[id] = list
 	s.counts[list]++

@@ -85,7 +85,11 @@ that know its address, which is printed, and follows a running run.`,
 			case f.serve:
 				return a.serveReport(cmd.Context(), args, f.port)
 			case f.format == "svg":
-				return a.writeFigures(cmd.Context(), gather, cmp.Or(f.output, "figures"))
+				const usual = "figures"
+				if err := page.CheckDirectory(usual); f.output == "" && err != nil {
+					return exit.With(exit.Usage, err)
+				}
+				return a.writeFigures(cmd.Context(), gather, cmp.Or(f.output, usual))
 			}
 			return a.runReport(cmd.Context(), gather, cmp.Or(f.output, "report.html"), len(f.withhold) > 0)
 		})

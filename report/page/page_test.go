@@ -255,6 +255,34 @@ func TestDirectory(t *testing.T) {
 }
 
 // Lines of any length are cut in the middle.
+// A directory of data that is a link, such as one in a clone, is not followed: nothing is written or removed there.
+func TestLinkedDirectory(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	theirs := filepath.Join(elsewhere, strings.Repeat("0", 64)+".js")
+	if err := os.WriteFile(theirs, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "out-data")); err != nil {
+		t.Fatal(err)
+	}
+	p := sample(200)
+	if _, err := p.Write(filepath.Join(dir, "out.html")); err != nil {
+		t.Errorf("a page that needs no directory: %v", err)
+	}
+	n := 0
+	p.Nodes = func(*report.Cell) ([]Node, error) {
+		n++
+		return []Node{{Addr: "a", Log: random(n, 60<<10)}}, nil
+	}
+	if _, err := p.Write(filepath.Join(dir, "out.html")); err == nil || !strings.Contains(err.Error(), "out-data is a link") {
+		t.Errorf("a page that needs the directory: %v", err)
+	}
+	entries, err := os.ReadDir(elsewhere)
+	if err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(theirs) {
+		t.Errorf("%v is in the directory, %v", entries, err)
+	}
+}
+
 func TestLongTexts(t *testing.T) {
 	p := sample(1)
 	p.Runs[1].Results.Cells[0].Checkpoints[0].Tests[0].Message = ptr("begin" + strings.Repeat("m", 10<<20) + "end")

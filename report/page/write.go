@@ -94,9 +94,22 @@ func (w *writer) put(id, data string) error {
 	return nil
 }
 
+// CheckDirectory returns an error if a directory with a default name is a link: a cloned project
+// can contain a link that leads anywhere.
+func CheckDirectory(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a link (hint: remove it, or choose the output with -o)", path)
+	}
+	return nil
+}
+
 // spill writes the kept data as scripts.
 func (w *writer) spill() error {
-	if err := os.MkdirAll(w.data, 0o755); err != nil {
+	err := CheckDirectory(w.data)
+	if err == nil {
+		err = os.MkdirAll(w.data, 0o755)
+	}
+	if err != nil {
 		return err
 	}
 	for _, k := range w.kept {
@@ -120,8 +133,11 @@ func (w *writer) script(id, data string) error {
 }
 
 // clean removes the scripts of an earlier report from the data directory, and the directory if it is empty
-// then.
+// then. It leaves a link alone.
 func (w *writer) clean() error {
+	if CheckDirectory(w.data) != nil {
+		return nil
+	}
 	entries, err := os.ReadDir(w.data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
