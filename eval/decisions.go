@@ -73,12 +73,12 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{Jobs: o.RunJobs(), Total: g.count().nodes, Invalid: g.noteInvalid()}
-	d.Fresh = d.Total
-	x, err := g.decide(ctx, false)
+	x, err := g.foresee(ctx)
 	if err != nil {
 		return nil, err
 	}
+	d := &Decisions{Jobs: o.RunJobs(), Total: x.count().nodes, Invalid: x.noteInvalid()}
+	d.Fresh = d.Total
 	if x.rep.Foreign > 0 {
 		o.Note(options.ForeignIgnored{Count: x.rep.Foreign})
 	}

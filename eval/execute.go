@@ -28,7 +28,11 @@ type execution struct {
 
 // decide makes a dry run. Statuses have manifests if requested. It does not resolve requirements: a run also decides nodes that were not requested.
 func (g *goals) decide(ctx context.Context, manifests bool) (*execution, error) {
-	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, Preview: graph.Preview{DryRun: true, Manifests: manifests}, Limits: graph.Limits{Lookups: g.stores.Lookups()}, Hooks: graph.Hooks{Force: g.force}})
+	return g.preview(ctx, graph.Preview{DryRun: true, Manifests: manifests})
+}
+
+func (g *goals) preview(ctx context.Context, how graph.Preview) (*execution, error) {
+	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, Preview: how, Limits: graph.Limits{Lookups: g.stores.Lookups()}, Hooks: graph.Hooks{Force: g.force}})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
@@ -41,7 +45,23 @@ func (f *freshness) decide(ctx context.Context, r Request) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.decide(ctx, false)
+	return g.foresee(ctx)
+}
+
+// foresee makes a dry run, and compiles the fresh partitions that it refutes, as a run does: an output that the work
+// needs and that is gone is made again, and can differ. The returned execution has other goals then.
+func (g *goals) foresee(ctx context.Context) (*execution, error) {
+	for left := executions - 1; ; left-- {
+		x, err := g.preview(ctx, graph.Preview{DryRun: true, Losses: true})
+		if err != nil || left == 0 {
+			return x, err
+		}
+		next, err := x.withoutRefuted(ctx)
+		if err != nil || next == g {
+			return x, err
+		}
+		g = next
+	}
 }
 
 // decideOn makes a dry run over some nodes, whose statuses have manifests.
@@ -114,6 +134,7 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 		}
 		x.addRan(ran)
 		g = next
+		rec.sinks[1:].Emit(event.RunAgain{Type: "run.again", Nodes: g.count().decided})
 		g.force = nil // forced nodes have run
 	}
 }
@@ -161,6 +182,8 @@ func (x *execution) refutes() func(*partState) bool {
 		switch st := x.rep.Status(id); st.State {
 		case event.Cached, event.Done, event.Timeout:
 			return partition.SumOutputs(st.Outputs) != c.Outputs
+		case "": // in a dry run, the outputs of stale nodes are unknown or predicted
+			return st.Stale && partition.SumOutputs(st.Outputs) != c.Outputs
 		}
 		return false
 	}

@@ -244,7 +244,15 @@ type RunEnd struct {
 	SavedSeconds float64 `json:"saved_seconds,omitempty"`
 }
 
+// RunAgain reports that the nodes are decided again, since the run made an output that earlier results do not rest
+// on, or found results lost: each has another NodeDone. It is not in the record.
+type RunAgain struct {
+	Type  string `json:"type"`  // run.again
+	Nodes int    `json:"nodes"` // that are decided now
+}
+
 func (RunStart) event()     {}
+func (RunAgain) event()     {}
 func (NodeQueued) event()   {}
 func (NodeStart) event()    {}
 func (NodeRetry) event()    {}
@@ -259,6 +267,7 @@ func (RunEnd) event()       {}
 // decoders maps the types of lines to their events.
 var decoders = map[string]func(line []byte) Event{
 	"run.start":     decodeAs[RunStart],
+	"run.again":     decodeAs[RunAgain],
 	"node.queued":   decodeAs[NodeQueued],
 	"node.start":    decodeAs[NodeStart],
 	"node.retry":    decodeAs[NodeRetry],

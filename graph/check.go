@@ -14,6 +14,7 @@ import (
 // resolved.
 type input struct {
 	dep     *Dep
+	kind    string         // of the dependency
 	outputs []cache.Output // of the dependency, including outputs that are not consumed
 	state   event.State
 	message string
@@ -44,7 +45,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 	for i := range n.Deps {
 		on := n.Deps[i].On
 		st := s.statusOf(on)
-		buf = append(buf, input{dep: &n.Deps[i], outputs: st.Outputs, state: st.State, message: st.Message,
+		buf = append(buf, input{dep: &n.Deps[i], kind: s.g.Node(on).Kind, outputs: st.Outputs, state: st.State, message: st.Message,
 			failed: st.Class == cache.ClassFailed, hole: !s.usable(on),
 			stale: st.Stale, unknown: st.Unknown, culprit: st.Culprit, cause: st.Cause, changes: st.Changes})
 	}
@@ -90,6 +91,9 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	switch {
 	case d.forced != "":
 		d.status.Cause, d.status.Category = d.forced, event.CauseForced
+		if d.forced == causeLost {
+			d.status.Category = event.CauseLost
+		}
 	case holes:
 		d.status.Cause, d.status.Category = "has dependencies without a result", event.CauseHoles
 	case s.o.Pretend:
@@ -123,7 +127,7 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 	for i := range d.inputs {
 		if in := &d.inputs[i]; in.unknown {
 			d.verdict, d.status.Unknown = blocked, true
-			d.status.Cause = fmt.Sprintf("follows %s, which may be stale", s.g.Node(in.dep.On).Kind)
+			d.status.Cause = fmt.Sprintf("follows %s, which may be stale", in.kind)
 			return true
 		}
 	}
@@ -140,7 +144,7 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 	for i := range d.inputs {
 		if in := &d.inputs[i]; s.o.DryRun && in.stale && in.outputs == nil {
 			d.verdict, d.status.Stale, d.status.Category = follows, true, event.CauseFollows
-			d.status.Follows = s.g.Node(in.dep.On).Kind
+			d.status.Follows = in.kind
 			d.status.Cause = intern("follows " + d.status.Follows + "; stops here if its output is equal")
 			return true
 		}
@@ -197,7 +201,7 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last Last) (bool, er
 			d.record = answer
 			return true, nil
 		default:
-			d.status.Cause, d.status.Category = "its output is no longer in the store", event.CauseLost
+			d.status.Cause, d.status.Category = causeLost, event.CauseLost
 		}
 	}
 	record, foreign, err := s.validRecord(ctx, d.n, d.status.Key)

@@ -41,6 +41,7 @@ type decision struct {
 	foreign *cache.ForeignError // of a record in the store that is not to be trusted
 	err     error               // why the inputs are wrong
 	raced   bool                // a source changed while it was read
+	lost    []ID                // dry run: dependencies of a stale node whose outputs are gone
 }
 
 // largestSpare limits the size of a manifest buffer that is reused by the next decision, in bytes.
@@ -64,7 +65,7 @@ func (s *scheduler) newDecision(id ID) *decision {
 func (s *scheduler) forcedReason(id ID) string {
 	switch {
 	case s.rebuilds[id].forced:
-		return "its output is no longer in the store"
+		return causeLost
 	case s.isForcedByCaller(id):
 		return "forced"
 	}
@@ -88,6 +89,9 @@ func (d *decision) run(ctx context.Context, s *scheduler) {
 	}
 	switch {
 	case s.o.DryRun:
+		if d.verdict == stale || d.verdict == follows {
+			d.lost = s.lostInputs(ctx, d)
+		}
 		if d.verdict == stale {
 			d.predictOutputs()
 			if s.o.Pretend && d.status.Outputs == nil {
@@ -190,6 +194,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 			Key: keyText(st.Key), Cause: st.Cause, Category: st.Category, Changes: changes, Omitted: omitted})
 		if s.o.DryRun {
 			s.resolve(d.id, "")
+			s.foresee(d.lost)
 		} else {
 			s.enqueue(d.id)
 		}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func ChangeText(c event.Change) string {
 	case c.Field == RefusedOutput && c.New == "":
 		return "no longer refused"
 	case c.Via != "":
-		return c.Field + " changed"
+		return cmp.Or(c.Field, c.Via) + " changed"
 	case c.Old == "":
 		return c.Field + " added"
 	case c.New == "":

@@ -56,6 +56,8 @@ type Preview struct {
 	// Pretend makes a dry run continue as if stale nodes had run and succeeded: outputs that tasks cannot
 	// predict are replaced by digests derived from keys, so that each node gets a key. Every node is stale.
 	Pretend bool
+	// Losses makes a dry run foresee that outputs which stale work reads and the store lacks are made again.
+	Losses bool
 	// Rename replaces strings in manifests, such as paths; nil replaces none.
 	Rename *strings.Replacer
 }

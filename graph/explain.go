@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 )
+
+// causeLost is the cause of a node whose answer is known, but whose outputs are not in the store.
+const causeLost = "its output is no longer in the store"
 
 // explain determines why a node has no stored answer, by comparing its
 // manifest with that of the last answer for its address.
@@ -24,7 +28,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 		st.Cause, st.Category = "its output is in another store", event.CauseLost
 		return
 	case last.Key == st.Key:
-		st.Cause, st.Category = "its output is no longer in the store", event.CauseLost
+		st.Cause, st.Category = causeLost, event.CauseLost
 		return
 	}
 	old, err := s.manifest(ctx, last.Key)
@@ -133,8 +137,9 @@ func (in *input) changeText() string {
 	// Without a limit, causes would grow with every node of a chain and double
 	// with every diamond.
 	const maxCause = 300
+	name := cmp.Or(in.dep.As, in.kind) // the only checkpoint of a cell can have no name
 	if in.stale && in.cause != "" && len(in.cause) <= maxCause {
-		return in.dep.As + ": " + in.cause
+		return name + ": " + in.cause
 	}
-	return in.dep.As + " changed"
+	return name + " changed"
 }

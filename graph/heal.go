@@ -61,6 +61,52 @@ func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 	return true
 }
 
+// lostInputs returns, if requested of a dry run, the dependencies of a node that a run would have to make again, since the node's
+// work reads outputs that the store lacks.
+func (s *scheduler) lostInputs(ctx context.Context, d *decision) (lost []ID) {
+	if !s.o.Losses {
+		return nil
+	}
+	for i := range d.inputs {
+		in := &d.inputs[i]
+		if in.state != event.Cached || slices.Contains(lost, in.dep.On) {
+			continue
+		}
+		if slices.ContainsFunc(in.dep.Outputs, func(name string) bool { o, ok := in.output(name); return ok && !s.complete(ctx, o) }) {
+			lost = append(lost, in.dep.On)
+		}
+	}
+	return lost
+}
+
+// complete reports whether the store has all of an output, without reading files. It looks once for each output.
+func (s *scheduler) complete(ctx context.Context, o cache.Output) bool {
+	if known, ok := s.completes.Load(o); ok {
+		return known.(bool)
+	}
+	var ok bool
+	var err error
+	if o.Tree {
+		err = cache.TreeComplete(ctx, s.o.Store, o.Digest)
+		var missing *cache.MissingError
+		var corrupt *cache.CorruptError
+		ok = !errors.As(err, &missing) && !errors.As(err, &corrupt)
+	} else if ok, err = s.o.Store.Has(ctx, o.Digest); err != nil {
+		ok = true // a run finds out
+	}
+	s.completes.Store(o, ok)
+	return ok
+}
+
+// foresee decides again about nodes that a run would make again, in a dry run.
+func (s *scheduler) foresee(lost []ID) {
+	for _, id := range lost {
+		if s.phase[id] == resolved && s.rebuilds[id].times == 0 {
+			s.invalidate(id, true)
+		}
+	}
+}
+
 // dependencies returns the distinct resolved dependencies of a node, and whether it has others.
 func (s *scheduler) dependencies(n *Node) (all []loss, underWay bool) {
 	s.mu.Lock()
@@ -115,7 +161,7 @@ func (s *scheduler) invalidate(id ID, forced bool) {
 	s.open++
 	cause := "an input was made again"
 	if forced {
-		cause = "its output is no longer in the store"
+		cause = causeLost
 	}
 	s.o.Sink.Emit(event.NodeReopened{Type: "node.reopened", Addr: n.Addr, Kind: n.Kind, State: st.State, Cause: cause})
 	st.State, st.Stored = "", false // it temporarily has no outputs to consume
@@ -149,7 +195,9 @@ func (s *scheduler) revisitUsers(id ID) {
 		case running, deciding, reporting:
 			s.outdated[user] = true
 		case resolved:
-			s.invalidate(user, false)
+			if !s.o.DryRun || !s.statusOf(user).Stale { // a stale node keeps its own cause
+				s.invalidate(user, false)
+			}
 		}
 	}
 }

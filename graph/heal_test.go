@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // lossy is a store that lost blobs: reading one drops it, as a damaged blob is
@@ -356,5 +358,73 @@ func TestSourceChangedWhileRead(t *testing.T) {
 		if r.Status(a).Key != m.Key() || p.content(r, user) != value {
 			t.Errorf("%s: the answer is not the one for the last description", try.name)
 		}
+	}
+}
+
+// A dry run foresees what a run makes again: the outputs that the store lacks and stale work reads, what these need,
+// and, perhaps, other work on them.
+func TestForeseesLosses(t *testing.T) {
+	for _, lost := range [][]ID{{1}, {0, 1}} {
+		store := newLossy()
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
+		l := newLine("x#1")
+		other := add(l.g, "other", join(strings.ToLower), 1)
+		last := add(l.g, "last", join(strings.ToLower), other)
+		r := p.execute(l.g)
+		for _, id := range lost {
+			store.lose(r.Status(id))
+		}
+		o := p.options()
+		o.Preview = Preview{DryRun: true, Losses: true}
+		idle, err := l.g.Execute(t.Context(), everything(l.g), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range ID(l.g.Len()) {
+			if st := idle.Status(id); st.State != event.Cached {
+				t.Errorf("without stale work, %s is %q", l.g.Node(id).Addr, st.State)
+			}
+		}
+		o.Force = func(n *Node) bool { return n.Addr == "c" }
+		if r, err = l.g.Execute(t.Context(), everything(l.g), o); err != nil {
+			t.Fatal(err)
+		}
+		for id := range ID(l.g.Len()) {
+			want := ""
+			switch {
+			case slices.Contains(lost, id):
+				want = causeLost
+			case id == 2:
+				want = "forced"
+			case id == other || id == last:
+				want = "follows"
+			}
+			if st := r.Status(id); st.Stale != (want != "") || want != "" && !strings.HasPrefix(st.Cause, want) {
+				t.Errorf("lost %v: %s is stale %v, %q, want %q", lost, l.g.Node(id).Addr, st.Stale, st.Cause, want)
+			}
+		}
+		// The run does no more than that.
+		o.DryRun = false
+		ran := p.executeWith(t.Context(), l.g, o)
+		for id := range ID(l.g.Len()) {
+			if ran.Status(id).State != event.Cached && !r.Status(id).Stale {
+				t.Errorf("lost %v: %s ran, which the dry run did not foresee", lost, l.g.Node(id).Addr)
+			}
+		}
+	}
+}
+
+// A changed dependency without a name, such as the only checkpoint of a cell, is named by its kind.
+func TestCauseOfNamelessDependency(t *testing.T) {
+	in := &input{dep: &Dep{}, kind: "aggregate"}
+	if got := in.changeText(); got != "aggregate changed" {
+		t.Error(got)
+	}
+	in.stale, in.cause = true, "sub.py changed"
+	if got := in.changeText(); got != "aggregate: sub.py changed" {
+		t.Error(got)
+	}
+	if got := ChangeText(event.Change{Via: "score:p/s", Old: "1", New: "2"}); got != "score:p/s changed" {
+		t.Error(got)
 	}
 }

@@ -76,6 +76,7 @@ type scheduler struct {
 	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
 	outdated       map[ID]bool    // running with an input that has been replaced since
 	ranForced      map[ID]bool    // forced, and has run
+	completes      sync.Map       // in a dry run: whether the store has all of an output, by cache.Output
 }
 
 // phase of a node within one execution.

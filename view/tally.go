@@ -59,6 +59,8 @@ func (t *tally) add(e event.Event, now time.Time) {
 	switch e := e.(type) {
 	case event.RunStart:
 		t.total = e.Nodes
+	case event.RunAgain:
+		t.total, t.done, t.cached, t.failed, t.broken, t.blocked, t.skipped, t.stopped = e.Nodes, 0, 0, 0, 0, 0, 0, 0
 	case event.NodeQueued:
 		t.pace(e.Kind).queued++
 	case event.NodeStart:

@@ -69,7 +69,7 @@ func (r *run) add(e event.Event) {
 	switch e := e.(type) {
 	case event.RunStart:
 		r.start = e
-	case nil, event.RunEnd, event.NodesSame:
+	case nil, event.RunAgain, event.RunEnd, event.NodesSame:
 	case event.NodeDone:
 		if e.State != event.Cached {
 			r.events = append(r.events, e)
