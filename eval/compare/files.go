@@ -153,8 +153,14 @@ func labelChanges(before, after map[string]string) (changes []string) {
 
 // sharedMetric returns the requested metric, or the first metric in all logs.
 func (r *logReader) sharedMetric(asked string) (string, error) {
-	shared := slices.Clone(r.logs[0].Metrics)
-	for _, l := range r.logs[1:] {
+	var shared []string
+	for _, l := range r.logs {
+		if len(l.Metrics) == 0 { // every attempt ended by an error, which hides no metric of the others
+			continue
+		}
+		if shared == nil {
+			shared = slices.Clone(l.Metrics)
+		}
 		shared = slices.DeleteFunc(shared, func(m string) bool { return !slices.Contains(l.Metrics, m) })
 	}
 	switch {

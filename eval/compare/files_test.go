@@ -132,3 +132,17 @@ func TestUnboundedValues(t *testing.T) {
 		t.Errorf("the matrix has a share: %+v", m.Pair("a", "x"))
 	}
 }
+
+// A log whose every attempt ended by an error has no metric, and hides none of the others.
+func TestNoMetric(t *testing.T) {
+	none := valued("y", nil, math.Inf(1))
+	none.Metrics = nil
+	o := logsIn(t, map[string]*plan.Log{"1": none, "2": valued("x", nil, 1)})
+	logs, err := ReadLogs(o, []string{"1", "2"}, "", "", false)
+	if err != nil || logs.Results.Cells[0].Status != verdict.Broken || logs.Results.Cells[1].Status != verdict.Success {
+		t.Errorf("%+v, %v", logs, err)
+	}
+	if _, err := ReadLogs(o, []string{"1"}, "", "", false); err == nil {
+		t.Error("files without any metric are accepted")
+	}
+}
