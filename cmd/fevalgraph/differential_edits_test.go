@@ -329,7 +329,7 @@ func diffDamage(w *diffWorld) string {
 	if !w.lossy {
 		return "no damage here"
 	}
-	w.lost = true
+	w.lost, w.damaged = true, true
 	paths := w.stored()
 	for range min(len(paths), 4) {
 		path := paths[w.rng.IntN(len(paths))]

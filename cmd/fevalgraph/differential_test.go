@@ -100,7 +100,8 @@ type diffWorld struct {
 	temp     string   // where copies go
 	log      []string // every edit and disturbance
 	lossy    bool     // things get lost in the store in some steps
-	lost     bool     // that happened: a plan does not read blobs
+	lost     bool     // that happened
+	damaged  bool     // files of the store were: a plan does not read blobs
 	clean    map[[sha256.Size]byte]*diffOutcome
 	recorded map[string]string // results of earlier runs, by id
 }
@@ -295,7 +296,8 @@ func (w *diffWorld) planned() diffPlan {
 // another node. Of nodes with one key, one runs.
 func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 	w.t.Helper()
-	if w.reopened() || w.lost { // outputs that a plan relied on can turn out to be damaged
+	w.reopened()
+	if w.damaged { // outputs that a plan relied on can turn out to be
 		return
 	}
 	if len(r.executed) > p.stale && p.exit == 0 || p.stale > 0 && len(r.executed) == 0 && r.end.Exit < 2 {
@@ -310,6 +312,9 @@ func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 			w.t.Fatalf("step %d: %s ran, which was planned as %q", w.step, addr, n.State)
 		}
 		ran[p.nodes[addr].Key] = true
+	}
+	if w.lost { // an output that is gone is not made again unless what reads it runs
+		return
 	}
 	for _, addr := range slices.Sorted(maps.Keys(p.nodes)) {
 		n := p.nodes[addr]
