@@ -119,7 +119,7 @@ func TestUnboundedValues(t *testing.T) {
 	if err := report.WriteGroups(&table, "table", logs.Results, []string{"solution"}, nil, report.Options{Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
-	if text := table.String(); !strings.Contains(text, "UNBOUNDED MEAN") || !strings.Contains(text, "3 of 4") || strings.Contains(text, "BOUNDS") || strings.Contains(text, " to ") {
+	if text := table.String(); !strings.Contains(text, "UNBOUNDED MEAN") || !strings.Contains(text, "3 of 5") || strings.Contains(text, "BOUNDS") || strings.Contains(text, " to ") {
 		t.Error(text)
 	}
 	if _, err := report.Compare(logs.Results, "solution", "score", nil, ""); err == nil {
