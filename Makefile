@@ -72,7 +72,7 @@ ENGINE_TESTS := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|Test
 # Packages without tests of real programs, at long sizes in race-long, and those of pages.
 WHOLE_SKIPS := /(graph|cache|reapi|eval|event|view|internal/lsp|backend/worker|backend/remote|backend/skypilot|backend/lightcp)(/|$$)|/(docs|report/page)$$
 
-.PHONY: build install charts release demo test test-all check fmt modules vet vet-foreign staticcheck unit race race-long prepare real whole attacks pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
+.PHONY: build install charts release demo test test-all check fmt modules other-modules vet vet-foreign staticcheck unit race race-long prepare real whole attacks pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
 # As the program is copied to machines and clusters, it is built, and tested, without C libraries.
 export CGO_ENABLED ?= 0
@@ -87,9 +87,12 @@ else
 # go list downloads dependencies.
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
+endif
+
+# bench and tools/dist are separate modules: a new import in this one can leave their go.mod out of date.
+other-modules: modules
 	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
 	@scripts/retry $(GO) -C tools/dist list -deps -test ./... >/dev/null
-endif
 
 PREFIX ?= $(HOME)/.local
 install:
@@ -145,7 +148,7 @@ demo: build $(UV)
 test: modules
 	@scripts/run-steps +prepare fmt vet staticcheck unit race differential prepare real
 
-test-all: modules
+test-all: other-modules
 	@scripts/run-steps prepare whole race-long attacks differential-long pages editors bazelremote buildbarn skypilot vet-foreign dist-check
 
 # What real programs need, so that it can be made beside other steps.
@@ -155,39 +158,37 @@ prepare: build $(UV) $(GOJUDGE)
 
 check: fmt vet staticcheck unit
 
-dist: modules
+dist: other-modules
 	scripts/dist dist
 
-release: modules
+release: other-modules
 	scripts/release
 
-dist-check: modules $(UV)
+dist-check: other-modules $(UV)
 	scripts/dist $(TOOLS)/dist linux/$$($(GO) env GOHOSTARCH)
 	scripts/dist-check $(TOOLS)/dist $(UV_DIR)
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted: $$out"; exit 1; fi
 
-# bench and tools/dist are separate modules: a new import here can leave their go.mod out of date.
 vet: modules
 	$(GO) vet ./...
-	$(GO) -C bench vet ./...
-	$(GO) -C tools/dist vet ./...
 
-vet-foreign: modules
+# Other modules and other systems.
+vet-foreign: other-modules $(STATIC)
+	$(GO) -C bench vet ./...
+	cd bench && $(STATIC) ./...
+	$(GO) -C tools/dist vet ./...
 	GOOS=windows scripts/retry $(GO) list -deps -test ./... >/dev/null
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 
-# bench is a separate module.
 staticcheck: $(STATIC) modules
 	$(STATIC) ./...
-	cd bench && $(STATIC) ./...
 
 # go test ./..., but for the packages of race.
 unit: modules
 	$(GO_TEST) unit $(TEST_FLAGS) -- $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
-	$(GO_TEST) unit -C bench $(TEST_FLAGS) -- ./...
 
 # TMPDIR keeps unit tests from creating files in memory (internal/testkit/ramdir). The detector needs C.
 race: modules
@@ -206,11 +207,12 @@ real: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
 	@$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)|^TestAttacks$$' $(SAMPLE_PACKAGES)
 
-# All tests at long sizes, with real programs.
+# All tests at long sizes, with real programs, and those of bench.
 whole: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
 	@$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_SOAK_DAEMON=$(KILLED_DOCKER) scripts/with-docker $(DOCKER) \
 	$(GO_TEST) whole $(TEST_FLAGS) -- -skip '$(ATTACKS)|$(ENGINE_TESTS)' $$($(GO) list ./... | grep -vE '$(WHOLE_SKIPS)')
+	$(GO_TEST) whole -C bench $(TEST_FLAGS) -- ./...
 
 # Judges hostile solutions; with -v it prints a table of their verdicts.
 attacks: build $(UV) $(GOJUDGE)
