@@ -60,12 +60,12 @@ GO_TEST := scripts/go-test
 TEST_FLAGS := -vet=off -p 2 -parallel 4 -timeout 60m
 
 # Packages with concurrency, which unit leaves to race. race-long has more of them, at long sizes.
-RACED := ./graph ./cache ./cache/remote ./backend/worker
+RACED := ./graph ./cache ./backend/worker
 RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
-# The steps of make test with real programs: one project for each kind of problem, and what only real programs show.
-SAMPLE := ^(TestQuickstartRuns|TestResearchRuns|TestJudgeRuns|TestDockerRuns|TestHarborRuns|TestTaskRuns|TestReal|TestAgainstPython)$$
-SAMPLE_PACKAGES := ./examples ./cmd/fevalgraph ./tasks
+# The tests of make test with real programs: one project for each kind of problem, and a sample of attacks.
+SAMPLE := ^(TestQuickstartRuns|TestResearchRuns|TestJudgeRuns|TestDockerRuns|TestHarborRuns|TestTaskRuns|TestAttacks)$$
+SAMPLE_PACKAGES := ./examples ./cmd/fevalgraph
 ATTACKS := ^(TestAttacks|TestImportedAttacks|TestCrowded)$$
 # Tests of other steps.
 ENGINE_TESTS := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode|TestDifferential)$$
@@ -205,7 +205,7 @@ WITH_REAL = PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 # Tests with Python, uv, a docker daemon and go-judge. The daemons end with it, even if it is interrupted.
 real: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
-	@$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)|^TestAttacks$$' $(SAMPLE_PACKAGES)
+	@$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)' $(SAMPLE_PACKAGES)
 
 # All tests at long sizes, with real programs, and those of bench.
 whole: build $(UV) $(GOJUDGE)

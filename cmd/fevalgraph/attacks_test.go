@@ -65,7 +65,7 @@ type attackLimits struct{ program, session int }
 
 var (
 	patientLimits = attackLimits{program: 300, session: 900}
-	shortLimits   = attackLimits{program: 10, session: 30}
+	shortLimits   = attackLimits{program: 5, session: 15}
 )
 
 // attackSelection selects attacks of a problem: whether it is judged, and whether in a container.
