@@ -2,15 +2,18 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/internal/mcp"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
@@ -39,6 +42,11 @@ func (a *app) asker() func(ctx context.Context, args []string) (string, bool) {
 	return func(ctx context.Context, args []string) (string, bool) {
 		one.Lock()
 		defer one.Unlock()
+		for _, arg := range args {
+			if a.isOutside(arg) {
+				return arg + " is outside of the project, whose files alone can be read\n", false
+			}
+		}
 		var out, said bytes.Buffer
 		asked := &app{io: IO{In: &bytes.Reader{}, Out: &out, Err: &said, LookupEnv: a.io.LookupEnv, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds}}
 		root := asked.rootCommand()
@@ -51,6 +59,27 @@ func (a *app) asker() func(ctx context.Context, args []string) (string, bool) {
 		}
 		return out.String(), true
 	}
+}
+
+// isOutside reports whether an argument is a path of something outside of the project's directory: an agent can ask for
+// what a submission suggested to it.
+func (a *app) isOutside(arg string) bool {
+	dir, path := cmp.Or(a.flags.dir, "."), arg
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false // it cannot be read either
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		root, err = filepath.Abs(root)
+	}
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	return err != nil || !subpath.Contains(root, real)
 }
 
 // projectArgs returns the flags that select the project of this call.
