@@ -64,7 +64,7 @@ var Rules = map[string]Rule{
 	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"lsp":                  {ReachTrusted, ReachTrusted, WritesNothing},
 	"mcp":                  {ReachTrusted, ReachTrusted, WritesNothing},
-	"doctor":               {ReachTrusted, ReachTrusted, WritesNothing},
+	"doctor":               {ReachTrusted, ReachTrusted, WritesTemp},
 	"clean":                {ReachNothing, ReachTrusted, WritesState},
 	"bundle":               {ReachNothing, ReachTrusted, WritesNamed},
 	"log":                  {ReachNothing, ReachTrusted, WritesNothing},
