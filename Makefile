@@ -72,7 +72,7 @@ ENGINE_TESTS := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|Test
 # Packages without tests of real programs, at long sizes in race-long, and those of pages.
 WHOLE_SKIPS := /(graph|cache|reapi|eval|event|view|internal/lsp|backend/worker|backend/remote|backend/skypilot|backend/lightcp)(/|$$)|/(docs|report/page)$$
 
-.PHONY: build install charts release demo test test-all check fmt modules other-modules vet vet-foreign staticcheck unit race race-long prepare real whole attacks pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
+.PHONY: build install charts release demo test test-all check fmt modules other-modules vet vet-foreign staticcheck unit race race-long prepare real whole bench attacks pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
 # As the program is copied to machines and clusters, it is built, and tested, without C libraries.
 export CGO_ENABLED ?= 0
@@ -149,7 +149,7 @@ test: modules
 	@scripts/run-steps +prepare fmt vet staticcheck unit race differential prepare real
 
 test-all: other-modules
-	@scripts/run-steps prepare whole race-long attacks differential-long pages editors bazelremote buildbarn skypilot vet-foreign dist-check
+	@scripts/run-steps vet-foreign prepare whole race-long attacks differential-long pages bench editors bazelremote buildbarn skypilot dist-check
 
 # What real programs need, so that it can be made beside other steps.
 prepare: build $(UV) $(GOJUDGE)
@@ -207,12 +207,15 @@ real: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
 	@$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)' $(SAMPLE_PACKAGES)
 
-# All tests at long sizes, with real programs, and those of bench.
+# All tests at long sizes, with real programs.
 whole: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
 	@$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 FEVALGRAPH_TEST_SOAK_DAEMON=$(KILLED_DOCKER) scripts/with-docker $(DOCKER) \
 	$(GO_TEST) whole $(TEST_FLAGS) -- -skip '$(ATTACKS)|$(ENGINE_TESTS)' $$($(GO) list ./... | grep -vE '$(WHOLE_SKIPS)')
-	$(GO_TEST) whole -C bench $(TEST_FLAGS) -- ./...
+
+# The module of benchmarks.
+bench: other-modules
+	$(GO_TEST) bench -C bench $(TEST_FLAGS) -- ./...
 
 # Judges hostile solutions; with -v it prints a table of their verdicts.
 attacks: build $(UV) $(GOJUDGE)
