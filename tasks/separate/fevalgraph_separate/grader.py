@@ -1,14 +1,18 @@
 """The grader's half: the submission's process, and what stands for its modules and objects."""
 
+import array
 import ast
 import atexit
 import builtins
+import collections
 import functools
 import importlib.machinery
 import io
+import itertools
 import os
 import pickle
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +20,7 @@ import threading
 import types
 import weakref
 
-from .values import MAX_DEPTH, MAX_MESSAGE, MAX_NAME, CannotCross, Encoder, Malformed, Reader, SubmissionError, _U64, describe, receive, send
+from .values import ABANDON, CONTROL, MAX_DEPTH, MAX_MESSAGE, MAX_NAME, OPEN, OPEN_MAIN, CannotCross, Channel, Encoder, Malformed, Reader, SubmissionError, _U64, describe, receive, send
 
 CHILD = "FEVALGRAPH_SEPARATE_CHILD"  # in the environment of the submission's process
 READS = "FEVALGRAPH_SEPARATE_READS"  # what it can read of the workspace: names with ":" between
@@ -31,25 +35,27 @@ LOG = os.path.join(HERE, "log")            # what the submission prints
 
 
 class Connection:
-    """The process of the submission. Methods are safe for concurrent use; calls take place one
-    after another. One that was forked from the grader's process has no use for it."""
+    """The process of the submission. Methods are safe for concurrent use, and calls of several
+    threads take place at the same time. One that was forked from the grader's process has no use
+    for it."""
 
     def __init__(self):
         self.pid = os.getpid()
-        self.lock = threading.RLock()
-        self.depth = 0
+        self.lock = threading.RLock()  # of what follows
         self.known = weakref.WeakValueDictionary()  # stand-ins by number
+        self.received = collections.Counter()  # how often each number came
         self.dropped = []  # numbers of stand-ins that are gone
         self.granted = []  # what the submission may call, and what keeps it from being another's
         self.numbers = {}  # the number of what was granted, by id
         self.ended = None
+        self.channels = itertools.count(1)
+        self.main = None  # the channel of the main thread
+        self.idle = []  # other channels without a request
+        self.local = threading.local()  # the channel of a thread's request, and whether it serves a call meanwhile
         self.start()
 
     def start(self):
-        theirs, self.writer = os.pipe()
-        self.reader, answers = os.pipe()
-        for fd in (self.writer, answers):
-            enlarge(fd)
+        theirs, self.control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         own = tempfile.mkdtemp(prefix="private-", dir=HERE)
         env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHONPATH", "PYTHONSTARTUP", "FEVALGRAPH_SEPARATE"))}
         for name in os.environ.get(HIDES, "").split(","):
@@ -58,18 +64,19 @@ class Connection:
         log = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-s", "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "process.py"), str(theirs), str(answers)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs, answers), env=env, start_new_session=True)
+                [sys.executable, "-s", "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "process.py"), str(theirs.fileno())],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs.fileno(),), env=env, start_new_session=True)
         finally:
-            for fd in (log, theirs, answers):
-                os.close(fd)
+            os.close(log)
+            theirs.close()
         atexit.register(self.leave)
         reads = [os.path.join(WORKSPACE, p) for p in os.environ.get(READS, "").split(":") if p]
         private = [WORKSPACE, tempfile.gettempdir(), os.path.expanduser("~")]
         setting = own, reads, private, search_path(), list(sys.argv)
+        channel = self.open(True)
         try:
-            send(self.writer, Encoder().message(*((part, "") for part in setting)))
-            greeting = receive(self.reader, 1 << 16)
+            send(channel.writer, Encoder().message(*((part, "") for part in setting)))
+            greeting = receive(channel.reader, 1 << 16)
         except OSError:
             greeting = None
         why = "it ended at once" if greeting is None else Reader(greeting).all()[0]
@@ -78,46 +85,113 @@ class Connection:
                 f.write(str(why))
             raise ImportError(f"the submission's process could not be confined: {why}")
 
+    def open(self, main):
+        """Opens a channel to the submission's main thread, or to another."""
+        theirs, writer = os.pipe()
+        reader, answers = os.pipe()
+        for fd in (writer, answers):
+            enlarge(fd)
+        channel = Channel(next(self.channels), reader, writer, main)
+        channel.depth = 1  # until the other side has it
+        if main:
+            self.main = channel
+        try:
+            self.control.sendmsg([CONTROL.pack(OPEN_MAIN if main else OPEN, channel.number)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (theirs, answers)))])
+        finally:
+            os.close(theirs)
+            os.close(answers)
+        channel.depth = 0
+        return channel
+
+    def take(self):
+        """Returns a channel for a request of this thread, which no other request uses."""
+        outer = getattr(self.local, "channel", None)
+        if outer is not None and self.local.serving:
+            return outer
+        # A signal handler that interrupts a request cannot wait for the thread that answers that.
+        if outer is None and threading.current_thread() is threading.main_thread():
+            if self.main.closed or self.main.depth:
+                self.abandon(self.main)
+                self.open(True)
+            return self.main
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return self.open(False)
+
+    def abandon(self, channel):
+        """Closes a channel, and has the submission's process stop what it does for it."""
+        if channel.closed:
+            return
+        channel.close()
+        if not self.ended:
+            try:
+                self.control.send(CONTROL.pack(ABANDON, channel.number), socket.MSG_DONTWAIT)
+            except OSError:  # the process has ended, or does not listen
+                pass
+
     def ask(self, *request, place=""):
         """Sends a request, serves what the submission calls meanwhile, and returns the answer."""
         if os.getpid() != self.pid:
             raise CannotCross("an object of the submission is of use only to the process that made it, not to one forked from that")
+        if self.ended:
+            raise SubmissionError(self.ended)
         with self.lock:
-            if self.ended:
-                raise SubmissionError(self.ended)
-            if self.depth >= MAX_DEPTH:
+            dropped, self.dropped[:] = [n for n in self.dropped if n not in self.known], []
+            message = Passing(self).message((tuple((n, self.received.pop(n, 0)) for n in dropped), ""), *((part, place) for part in request))
+        local, answer = self.local, None
+        outer, serving = getattr(local, "channel", None), getattr(local, "serving", False)
+        channel = None
+        try:
+            channel = self.take()
+            if channel.depth >= MAX_DEPTH:
+                answer = ()
                 raise RecursionError(f"calls between the grader and the submission are nested deeper than {MAX_DEPTH} levels")
-            dropped, self.dropped[:] = tuple(n for n in self.dropped if n not in self.known), []
-            message = Passing(self).message((dropped, ""), *((part, place) for part in request))
-            self.depth += 1
-            try:
-                return self.converse(message)
-            except (BrokenPipeError, ConnectionError):
+            channel.depth += 1
+            local.channel, local.serving = channel, False
+            answer = self.converse(channel, message)
+        except OSError as e:
+            if self.ended or isinstance(e, ConnectionError):
                 raise self.end() from None
-            except Malformed as e:  # what follows in the pipe has no meaning either
-                self.end(str(e))
-                raise
-            finally:
-                self.depth -= 1
+            raise
+        except Malformed as e:
+            self.end(str(e))
+            raise
+        finally:
+            local.channel, local.serving = outer, serving
+            if channel is not None and answer is None:  # this was interrupted, wherever that was
+                self.abandon(channel)
+            elif answer:
+                channel.depth -= 1
+                if channel is not outer and not channel.main:
+                    self.idle.append(channel)
+        kind, rest = answer
+        if kind == "raise":
+            raise self.exception(*rest)
+        return rest[0]
 
-    def converse(self, message):
-        send(self.writer, message)
+    def converse(self, channel, message):
+        """Returns the kind and the parts of the answer."""
+        send(channel.writer, message)
         while True:
-            data = receive(self.reader, MAX_MESSAGE)
+            data = receive(channel.reader, MAX_MESSAGE)
             if data is None:
                 raise self.end()
             answer = Reader(data, self.stand_in).all()
             del data
             kind, rest = (answer[0], answer[1:]) if type(answer) is tuple and answer else (None, ())
-            if kind == "value" and len(rest) == 1:
-                return rest[0]
-            if kind == "raise" and len(rest) == 6 and all(type(t) is str for t in rest[:3]) and type(rest[3]) is tuple:
-                raise self.exception(*rest)
+            if kind == "value" and len(rest) == 1 or kind == "raise" and len(rest) == 6 and all(type(t) is str for t in rest[:3]) and type(rest[3]) is tuple:
+                return kind, rest
             if kind != "call" or len(rest) != 3 or type(rest[1]) is not tuple or type(rest[2]) is not dict or not all(type(k) is str for k in rest[2]):
                 raise Malformed("a message of the submission's process is no answer")
-            send(self.writer, self.serve(*rest))
+            self.local.serving = True
+            answer = self.serve(channel, *rest)
+            self.local.serving = False
+            if channel.closed:
+                raise SubmissionError("a call of the submission within the grader's function was interrupted, and so was the call that led to it")
+            send(channel.writer, answer)
 
-    def serve(self, number, args, kwargs):
+    def serve(self, channel, number, args, kwargs):
         """Answers a call of a function that the grader passed."""
         if type(number) is not int or not 0 < number <= len(self.granted):
             raise Malformed("the submission's process calls a function that it was not given")
@@ -125,17 +199,19 @@ class Connection:
             value = self.granted[number - 1][0](*args, **kwargs)
             return Passing(self).message(("value", ""), (value, "the value of the grader's function"))
         except Exception as e:
+            if channel.closed:  # a request within the function was interrupted, and so is this one
+                raise
             return Encoder().message(("raise", ""), (type(e).__name__, ""), (str(e), ""))
 
     def end(self, why=None):
         """Gives the process up, and returns the error of every later request."""
         self.process.kill()
         code = self.process.wait()
-        if not self.ended:
-            os.close(self.writer)
-            os.close(self.reader)
-            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            self.ended = why or f"the submission's process ended {how}"
+        with self.lock:
+            if not self.ended:
+                how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+                self.ended = why or f"the submission's process ended {how}"
+                self.control.close()
         return SubmissionError(self.ended)
 
     def leave(self):
@@ -148,19 +224,18 @@ class Connection:
             raise Malformed("a message of the submission's process has an unknown tag")
         kind, number, name, base = bytes(reader.take(1)), reader.number(), reader.text(4 * MAX_NAME), reader.text(MAX_NAME)
         name = "".join(c if c.isprintable() else "?" for c in name)
-        known = self.known.get(number)
-        if known is not None:
-            return known
-        if kind == b"c":
-            made = make_class(name, base)
-        elif kind in STAND_INS:
-            made = object.__new__(STAND_INS[kind])
-        else:
+        if kind != b"c" and kind not in STAND_INS:
             raise Malformed("a message of the submission's process has an object of an unknown kind")
-        (type if isinstance(made, type) else object).__setattr__(made, "_fevalgraph_state", (self, number, name))
-        self.known[number] = made
-        weakref.finalize(made, self.dropped.append, number).atexit = False
-        return made
+        with self.lock:
+            self.received[number] += 1
+            known = self.known.get(number)
+            if known is not None:
+                return known
+            made = make_class(name, base) if kind == b"c" else object.__new__(STAND_INS[kind])
+            (type if isinstance(made, type) else object).__setattr__(made, "_fevalgraph_state", (self, number, name))
+            self.known[number] = made
+            weakref.finalize(made, self.dropped.append, number).atexit = False
+            return made
 
     def exception(self, base, name, text, args, trace, cls):
         """Makes the exception of one that code of the submission raised. Its texts have one line
@@ -236,11 +311,12 @@ class Passing(Encoder):
 
     def grant(self, value, function):
         c = self.connection
-        number = c.numbers.get(id(value))
-        if number is None:
-            c.granted.append((function, value))
-            number = c.numbers[id(value)] = len(c.granted)
-        return number
+        with c.lock:
+            number = c.numbers.get(id(value))
+            if number is None:
+                c.granted.append((function, value))
+                number = c.numbers[id(value)] = len(c.granted)
+            return number
 
 
 class Pickler(pickle.Pickler):

@@ -1,12 +1,16 @@
 """Tests of a grader that imports stand-ins, in the workspace that is its argument."""
 
+import concurrent.futures
 import copy
 import importlib
 import importlib.util
 import os
 import pickle
+import random
+import signal
 import subprocess
 import sys
+import threading
 import traceback
 
 WORKSPACE = sys.argv[1]
@@ -98,6 +102,68 @@ assert solution.deep(down, 30) == 0 and isinstance(error(solution.deep, down, 50
 assert type(error(lambda: type("Mine", (solution.Stack,), {}))) is CannotCross
 for _ in range(3):  # numbers of objects that are gone are not another's
     assert [solution.Stack([i]).items for i in range(50)] == [[i] for i in range(50)]
+
+# An interrupted call has no effect on later ones, wherever it is interrupted.
+class Late(BaseException):
+    pass
+
+
+def late(*_):
+    raise Late
+
+
+def interrupted(call, *args):
+    signal.signal(signal.SIGALRM, late)
+    begun = lambda: signal.setitimer(signal.ITIMER_REAL, 0.001)
+    return type(error(call, begun, *args)) is Late
+
+
+def swallows(begun):
+    def within():
+        assert interrupted(solution.never, "computes")
+    return error(solution.apply, lambda x: within(), [1])
+
+
+for how in ("sleeps", "computes", "calls"):
+    for _ in range(3):
+        assert interrupted(solution.never, how) and solution.echo(how) == how and solution.handles_signals()
+assert type(error(solution.apply, late, [1])) is Late and solution.echo(1) == 1
+assert "was interrupted" in str(swallows(None)) and solution.echo(2) == 2
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+assert type(error(solution.never, lambda: signal.setitimer(signal.ITIMER_REAL, 0.001), "sleeps")) is KeyboardInterrupt and stack.push(1) is stack
+signal.signal(signal.SIGALRM, late)
+chance, large, interruptions = random.Random(1), b"x" * (3 << 20), 0
+for i in range(400):
+    value = (i, large) if i % 40 == 0 else i
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 2e-2 if i % 40 == 0 else 3e-4))
+        try:
+            assert solution.echo(value) == value, i
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except Late:
+        interruptions += 1
+    assert solution.echo(i) == i and solution.Stack([i]).items == [i]
+assert interruptions > 10, interruptions
+signal.signal(signal.SIGALRM, lambda *_: asked.append(solution.echo(len(asked))))
+asked = []
+for i in range(100):
+    signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 1e-3))
+    assert solution.echo(-i) == -i
+while not asked:
+    solution.echo(1)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert asked == list(range(len(asked)))
+
+# A call of a thread that the grader does not wait for holds up no other.
+release = threading.Event()
+with concurrent.futures.ThreadPoolExecutor(5) as threads:
+    held = threads.submit(solution.apply, lambda x: release.wait() and x, [7])
+    assert type(error(held.result, 0.01)) in (TimeoutError, concurrent.futures.TimeoutError)
+    assert solution.echo(8) == 8 and list(threads.map(solution.echo, range(1000))) == list(range(1000))
+    assert all(threads.map(lambda i: all(list(solution.squares(4)) == [0, 1, 4, 9] and solution.Stack([i]).items == [i] for _ in range(100)), range(4)))
+    release.set()
+    assert held.result() == [7]
 
 # What the grader writes while it runs is not its own code.
 for name, text in {"written": "import os\ndef process(): return os.getpid()\n", "second": "import written\nprocess = written.process\n"}.items():

@@ -1,6 +1,8 @@
 import os
+import signal
 import sys
 import threading
+import time
 
 LIMIT = 7
 items = [1, 2]
@@ -52,6 +54,28 @@ def applies_in_thread(f):
 
 def deep(f, n):
     return n if n == 0 else f(n - 1)
+
+
+def echo(value):
+    return value
+
+
+def never(begun, how):
+    begun()
+    while how == "sleeps":
+        time.sleep(3600)
+    while how == "computes":
+        pass
+    while True:
+        try:
+            begun()
+        except ValueError:
+            pass
+
+
+def handles_signals():
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    return threading.current_thread() is threading.main_thread()
 
 
 def give(what):
