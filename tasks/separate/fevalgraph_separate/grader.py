@@ -545,11 +545,30 @@ def restore(name, path, attr):
 class Module:
     """A module in the submission's process."""
 
-    def __init__(self, connection, number, names, name, path):
+    def __init__(self, connection, number, names, name, path, source):
         self.connection, self.number, self.names, self.name, self.path = connection, number, names, name, path
+        self.defined = defined(source)
         self.kept = {}
+        self.refused = set()  # what the log names
+
+    def public(self, importer):
+        """Returns the names that `from MODULE import *` binds in an importer's namespace: those
+        that the source defines, and that replace neither builtins nor the importer's own."""
+        def passes(name):
+            if name.startswith("__") or hasattr(builtins, name) or self.defined is not None and name not in self.defined:
+                return False
+            return name not in importer or is_remote(importer[name])
+
+        refused = ", ".join(repr(n[:MAX_NAME]) for n in self.names if not passes(n))
+        if refused and refused not in self.refused:
+            self.refused.add(refused)
+            with open(LOG, "a") as f:
+                f.write(f"fevalgraph: import * of {self.name!r} leaves out {refused}: builtins, names that the importer has, or names that the source does not define\n")
+        return [n for n in self.names if passes(n)]
 
     def get(self, attr):
+        if attr == "__all__":
+            return self.public(sys._getframe(1).f_globals)
         if attr in self.kept:
             return self.kept[attr]
         if attr.startswith("__") and attr.endswith("__") and attr not in ("__doc__", "__version__", "__author__"):
@@ -562,6 +581,29 @@ class Module:
             if isinstance(value, Function) and self.path:
                 ORIGINS[value] = self.name, self.path, attr
         return value
+
+
+def defined(source):
+    """Returns the names that a module's source defines, or None if it can have all of another's."""
+    names, nodes = set(), []
+    try:
+        tree = ast.parse(source)
+        nodes = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.Global))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.ImportFrom):
+            names.update(a.asname or a.name for a in node.names)
+        elif isinstance(node, ast.Global):
+            names.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        nodes.extend(ast.iter_child_nodes(node))
+    return None if "*" in names else names
 
 
 connection = None
@@ -592,7 +634,11 @@ def load(name, path, registered, source=None):
         raise
     if type(answer) is not tuple or len(answer) != 2 or type(answer[0]) is not int or type(answer[1]) is not list or not all(type(n) is str for n in answer[1]):
         raise Malformed("a message of the submission's process is no module")
-    module = loaded[key] = Module(c, *answer, name, path if source is None else "")
+    text = source
+    if source is None:
+        with open(os.path.join(HERE, "submission", path), "rb") as f:
+            text = f.read()
+    module = loaded[key] = Module(c, *answer, name, path if source is None else "", text)
     return module
 
 
@@ -605,7 +651,7 @@ def fill(namespace, path, source=None):
     registered = there is not None and vars(there) is namespace
     loaded.pop((os.getpid(), name, path), None)  # it is executed anew, as by reload
     module = load(name, path, registered, source)
-    namespace.update(__getattr__=module.get, __dir__=lambda: list(module.names), __all__=list(module.names))
+    namespace.update(__getattr__=module.get, __dir__=lambda: list(module.names))
 
 
 STAND_IN = re.compile(rb"""\n_fevalgraph_fill\(globals\(\), ("[ -!#-~]*"), "[./a-z]*"\)\n\Z""")
