@@ -373,7 +373,15 @@ def call(remote, args, kwargs):
     return ask(remote, "call", args, kwargs, place=f"the arguments of {state(remote)[2]}()")
 
 
+WAY_OUT = "it is an object of the submission, and no plain data; compare its attributes, list(it), or what the submission returns as plain data"
+
+# Methods of texts and sets that are given what a grader expects, and say whether it is so.
+PREDICATES = {"startswith", "endswith", "issubset", "issuperset", "isdisjoint"}
+
+
 def attribute(remote, attr):
+    if attr in PREDICATES:
+        raise CannotCross(f"{attr}() of {state(remote)[2]!r} would be answered by the submission: {WAY_OUT}")
     if attr.startswith("__") and attr.endswith("__") and attr not in ("__doc__", "__name__", "__qualname__"):
         raise AttributeError(f"{attr!r} of {state(remote)[2]!r} is in the submission's process")
     return ask(remote, "get", attr)
@@ -398,7 +406,7 @@ class Remote:
     def __eq__(self, other):
         if self is other:
             return True
-        raise CannotCross(f"{self!r} cannot be compared: it is an object of the submission, and no plain data")
+        raise CannotCross(f"{self!r} cannot be compared: {WAY_OUT}")
 
     def __ne__(self, other):
         return not self == other
@@ -406,7 +414,7 @@ class Remote:
     __hash__ = object.__hash__
 
     def __bool__(self):
-        raise CannotCross(f"{self!r} is neither true nor false: it is an object of the submission, and no plain data")
+        raise CannotCross(f"{self!r} is neither true nor false: {WAY_OUT}")
 
     def __getattr__(self, attr):
         return attribute(self, attr)
@@ -456,6 +464,20 @@ class Object(Remote):
     def __iter__(self):
         return iter(special(self, "__iter__"))
 
+    def __contains__(self, value):
+        """Compares the elements here: the submission neither learns the value nor answers."""
+        try:
+            elements = list(self)
+        except TypeError as e:
+            raise CannotCross(f"whether {self!r} contains a value would be answered by the submission: {WAY_OUT}") from e
+        return value in elements
+
+    def __len__(self):
+        raise CannotCross(f"{self!r} has no length here: {WAY_OUT}")
+
+    def __getitem__(self, key):
+        raise CannotCross(f"{self!r} has no elements here: {WAY_OUT}")
+
     def __enter__(self):
         return special(self, "__enter__")
 
@@ -465,7 +487,8 @@ class Object(Remote):
 
 
 class Instance(Object):
-    """An object that the grader made, by calling a class of the submission."""
+    """An object that the grader made, by calling a class of the submission. What its methods
+    return crosses as any result does, but none is given a value to compare."""
 
     __slots__ = ()
 
@@ -477,9 +500,6 @@ class Instance(Object):
 
     def __str__(self):
         return special(self, "__str__", kind=str)
-
-    def __contains__(self, value):
-        return special(self, "__contains__", value, kind=bool)
 
     def __getitem__(self, key):
         return special(self, "__getitem__", key)

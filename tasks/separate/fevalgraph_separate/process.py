@@ -230,8 +230,6 @@ class Server:
             return bool(value)
         if method == "__str__":
             return str(value)
-        if method == "__contains__":
-            return args[0] in value
         if method == "__iter__":
             return iter(value)
         return getattr(type(value), method)(value, *args)

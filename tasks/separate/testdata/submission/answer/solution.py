@@ -30,6 +30,23 @@ class Own(LookupError):
     pass
 
 
+class Agrees:
+    """Answers as it is asked, and remembers what for."""
+
+    def __init__(self, asked=None):
+        self.asked = asked
+
+    def __contains__(self, value):
+        self.asked = value
+        return True
+
+    def startswith(self, value):
+        self.asked = value
+        return True
+
+    endswith = issubset = issuperset = isdisjoint = startswith
+
+
 class Equal:
     paths = {"a": [1]}
 
@@ -84,7 +101,7 @@ def handles_signals():
 
 
 def give(what):
-    return {"equal": Equal(), "in list": [1, {"k": [Equal()]}], "module": os, "function": solve, "class": Equal, "much": b"x" * (257 << 20) if what == "much" else None}[what]
+    return {"equal": Equal(), "agrees": Agrees(), "in list": [1, {"k": [Equal()]}], "module": os, "function": solve, "class": Equal, "much": b"x" * (257 << 20) if what == "much" else None}[what]
 
 
 class Stack:
@@ -107,7 +124,7 @@ class Stack:
         self.items[i] = value
 
     def __contains__(self, x):
-        return x in self.items
+        raise AssertionError("the submission is told what is expected")
 
     def __str__(self):
         return "a stack"
