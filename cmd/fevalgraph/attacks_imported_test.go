@@ -15,8 +15,8 @@ import (
 // SECURITY.md documents.
 var raisedInProcess = map[string][]string{
 	"imported": {
-		"ends_iteration", "equals_all", "equals_all_in_list", "equals_all_numbers", "exits", "exits_later", "lays_bytecode", "patches_all",
-		"patches_json", "patches_print", "prints_at_exit", "reads_answers", "reads_memory", "replaces_module", "writes_descriptor",
+		"ends_iteration", "equals_all", "equals_all_in_list", "equals_all_numbers", "exits", "exits_later", "exports_builtins", "hides_cases",
+		"lays_bytecode", "patches_all", "patches_json", "patches_print", "prints_at_exit", "reads_answers", "reads_memory", "replaces_module", "writes_descriptor",
 	},
 	"tested": {
 		"empties_tests", "equals_all", "equals_all_in_list", "equals_all_numbers", "patches_pytest", "patches_reports", "reads_memory",

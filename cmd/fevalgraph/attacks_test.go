@@ -46,7 +46,7 @@ var sampledAttacks = map[string]string{
 	"grade": `*writes_score score_as_link *kills_grader *rewrites_script_for_a_moment rewrites_late_module replaces_late_directory
 		shadows_late_module *types_into_terminal *reaches_sockets *reaches_host *reads_keyrings *traces_grader *opens_memory *marks_one`,
 	"confined": "*reads_want reads_through_another claims_unusable",
-	"imported": "exits patches_all equals_all *reads_memory writes_descriptor outlives sends_anything hangs",
+	"imported": "exits patches_all equals_all exports_builtins *hides_cases *reads_memory writes_descriptor outlives sends_anything hangs",
 	"tested":   "patches_reports empties_tests *forges_seal",
 	"judge":    "quotes_ratio allocates calls_the_kernel includes_files crashes_checker includes_endless_device writes_output",
 	"verify":   "writes_reward_that_wins reward_as_link *kills_script *rewards_late *puts_programs_in_place *many_files spoils_reward",

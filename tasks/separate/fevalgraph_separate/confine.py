@@ -1,10 +1,11 @@
-"""Keeps a process from the files, processes and signals of the grader, by Landlock.
+"""Keeps a process from the files, processes and signals of the grader, by Landlock and seccomp.
 
 It takes no rights, works in containers and inside of other isolation, and what the process
 starts is confined as well. Processes outside of it cannot be read through /proc or traced.
 """
 
 import ctypes
+import errno
 import glob
 import os
 import struct
@@ -75,6 +76,52 @@ def confine(own, readable, private):
         os.close(ruleset)
     except (OSError, AttributeError) as e:
         return f"Landlock, which takes Linux 5.13: {e}"
+    return filter_calls(libc)
+
+
+# The system calls that Landlock does not restrict, by machine: their numbers on x86-64 and on arm64.
+MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+MODES = {"chmod": (90, None, 1), "fchmod": (91, 52, 1), "fchmodat": (268, 53, 2), "fchmodat2": (452, 452, 2)}  # and the argument with the mode
+TIMES = {"utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88)}
+OWNERS = {"chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54)}
+ATTRIBUTES = {"setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+              "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469)}
+URING = {"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)}  # which can set attributes
+# Those that change another process if their first argument is not 0.
+OTHERS = {"prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274)}
+IOCTL_NUMBER, FLAGS = (16, 29), (0x40086602, 0x40046602, 0x401C5820)  # set flags of files and projects
+
+
+def filter_calls(libc):
+    """Denies this process, and what it starts, to change modes, times, owners and attributes of
+    files, which Landlock does not restrict, and limits of other processes. A mode takes effect if
+    it lets the owner do everything; other changes of modes and times have none and succeed, as
+    copying a file makes them. Returns why that is not possible, or None."""
+    machine = MACHINES.get(os.uname().machine)
+    if machine is None or struct.calcsize("P") != 8:
+        return f"there is no filter of system calls for {os.uname().machine}"
+    architecture, column = machine
+    load, mask, equal, least, give = 0x20, 0x54, 0x15, 0x35, 0x06
+    allow, succeed, denied, unsupported, missing = 0x7FFF0000, 0x50000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOTSUP, 0x50000 | errno.ENOSYS
+    program = [(load, 0, 0, 4), (equal, 1, 0, architecture), (give, 0, 0, missing), (load, 0, 0, 0), (least, 0, 1, 0x40000000), (give, 0, 0, missing)]
+
+    def rule(numbers, *then):
+        if numbers[column] is not None:
+            program.extend([(equal, 0, len(then), numbers[column]), *then])
+
+    for first, last, argument in MODES.values():
+        rule((first, last), (load, 0, 0, 16 + 8 * argument), (mask, 0, 0, 0o7700), (equal, 0, 1, 0o700), (give, 0, 0, allow), (give, 0, 0, succeed))
+    for calls, result in ((TIMES, succeed), (OWNERS, denied), (ATTRIBUTES, unsupported), (URING, missing)):
+        for numbers in calls.values():
+            rule(numbers, (give, 0, 0, result))
+    for numbers in OTHERS.values():
+        rule(numbers, (load, 0, 0, 16), (equal, 0, 1, 0), (give, 0, 0, allow), (give, 0, 0, denied))
+    rule(IOCTL_NUMBER, (load, 0, 0, 24), *((equal, len(FLAGS) - i, 0, flag) for i, flag in enumerate(FLAGS)), (give, 0, 0, allow), (give, 0, 0, denied))
+    program.append((give, 0, 0, allow))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *i) for i in program))
+    sent = struct.pack("@HP", len(program), ctypes.addressof(code))
+    if libc.prctl(22, 2, sent, 0, 0) != 0:  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+        return f"seccomp: {os.strerror(ctypes.get_errno())}"
     return None
 
 

@@ -1,14 +1,18 @@
 """The grader's half: the submission's process, and what stands for its modules and objects."""
 
+import array
 import ast
 import atexit
 import builtins
+import collections
 import functools
 import importlib.machinery
 import io
+import itertools
 import os
 import pickle
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +20,7 @@ import threading
 import types
 import weakref
 
-from .values import MAX_DEPTH, MAX_MESSAGE, MAX_NAME, CannotCross, Encoder, Malformed, Reader, SubmissionError, _U64, describe, receive, send
+from .values import ABANDON, CONTROL, MAX_DEPTH, MAX_MESSAGE, MAX_NAME, OPEN, OPEN_MAIN, CannotCross, Channel, Encoder, Malformed, Reader, SubmissionError, _U64, describe, receive, send
 
 CHILD = "FEVALGRAPH_SEPARATE_CHILD"  # in the environment of the submission's process
 READS = "FEVALGRAPH_SEPARATE_READS"  # what it can read of the workspace: names with ":" between
@@ -31,25 +35,27 @@ LOG = os.path.join(HERE, "log")            # what the submission prints
 
 
 class Connection:
-    """The process of the submission. Methods are safe for concurrent use; calls take place one
-    after another. One that was forked from the grader's process has no use for it."""
+    """The process of the submission. Methods are safe for concurrent use, and calls of several
+    threads take place at the same time. One that was forked from the grader's process has no use
+    for it."""
 
     def __init__(self):
         self.pid = os.getpid()
-        self.lock = threading.RLock()
-        self.depth = 0
+        self.lock = threading.RLock()  # of what follows
         self.known = weakref.WeakValueDictionary()  # stand-ins by number
+        self.received = collections.Counter()  # how often each number came
         self.dropped = []  # numbers of stand-ins that are gone
         self.granted = []  # what the submission may call, and what keeps it from being another's
         self.numbers = {}  # the number of what was granted, by id
         self.ended = None
+        self.channels = itertools.count(1)
+        self.main = None  # the channel of the main thread
+        self.idle = []  # other channels without a request
+        self.local = threading.local()  # the channel of a thread's request, and whether it serves a call meanwhile
         self.start()
 
     def start(self):
-        theirs, self.writer = os.pipe()
-        self.reader, answers = os.pipe()
-        for fd in (self.writer, answers):
-            enlarge(fd)
+        theirs, self.control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         own = tempfile.mkdtemp(prefix="private-", dir=HERE)
         env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHONPATH", "PYTHONSTARTUP", "FEVALGRAPH_SEPARATE"))}
         for name in os.environ.get(HIDES, "").split(","):
@@ -58,18 +64,19 @@ class Connection:
         log = os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-s", "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "process.py"), str(theirs), str(answers)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs, answers), env=env, start_new_session=True)
+                [sys.executable, "-s", "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "process.py"), str(theirs.fileno())],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs.fileno(),), env=env, start_new_session=True)
         finally:
-            for fd in (log, theirs, answers):
-                os.close(fd)
+            os.close(log)
+            theirs.close()
         atexit.register(self.leave)
         reads = [os.path.join(WORKSPACE, p) for p in os.environ.get(READS, "").split(":") if p]
         private = [WORKSPACE, tempfile.gettempdir(), os.path.expanduser("~")]
         setting = own, reads, private, search_path(), list(sys.argv)
+        channel = self.open(True)
         try:
-            send(self.writer, Encoder().message(*((part, "") for part in setting)))
-            greeting = receive(self.reader, 1 << 16)
+            send(channel.writer, Encoder().message(*((part, "") for part in setting)))
+            greeting = receive(channel.reader, 1 << 16)
         except OSError:
             greeting = None
         why = "it ended at once" if greeting is None else Reader(greeting).all()[0]
@@ -78,46 +85,113 @@ class Connection:
                 f.write(str(why))
             raise ImportError(f"the submission's process could not be confined: {why}")
 
+    def open(self, main):
+        """Opens a channel to the submission's main thread, or to another."""
+        theirs, writer = os.pipe()
+        reader, answers = os.pipe()
+        for fd in (writer, answers):
+            enlarge(fd)
+        channel = Channel(next(self.channels), reader, writer, main)
+        channel.depth = 1  # until the other side has it
+        if main:
+            self.main = channel
+        try:
+            self.control.sendmsg([CONTROL.pack(OPEN_MAIN if main else OPEN, channel.number)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", (theirs, answers)))])
+        finally:
+            os.close(theirs)
+            os.close(answers)
+        channel.depth = 0
+        return channel
+
+    def take(self):
+        """Returns a channel for a request of this thread, which no other request uses."""
+        outer = getattr(self.local, "channel", None)
+        if outer is not None and self.local.serving:
+            return outer
+        # A signal handler that interrupts a request cannot wait for the thread that answers that.
+        if outer is None and threading.current_thread() is threading.main_thread():
+            if self.main.closed or self.main.depth:
+                self.abandon(self.main)
+                self.open(True)
+            return self.main
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return self.open(False)
+
+    def abandon(self, channel):
+        """Closes a channel, and has the submission's process stop what it does for it."""
+        if channel.closed:
+            return
+        channel.close()
+        if not self.ended:
+            try:
+                self.control.send(CONTROL.pack(ABANDON, channel.number), socket.MSG_DONTWAIT)
+            except OSError:  # the process has ended, or does not listen
+                pass
+
     def ask(self, *request, place=""):
         """Sends a request, serves what the submission calls meanwhile, and returns the answer."""
         if os.getpid() != self.pid:
             raise CannotCross("an object of the submission is of use only to the process that made it, not to one forked from that")
+        if self.ended:
+            raise SubmissionError(self.ended)
         with self.lock:
-            if self.ended:
-                raise SubmissionError(self.ended)
-            if self.depth >= MAX_DEPTH:
+            dropped, self.dropped[:] = [n for n in self.dropped if n not in self.known], []
+            message = Passing(self).message((tuple((n, self.received.pop(n, 0)) for n in dropped), ""), *((part, place) for part in request))
+        local, answer = self.local, None
+        outer, serving = getattr(local, "channel", None), getattr(local, "serving", False)
+        channel = None
+        try:
+            channel = self.take()
+            if channel.depth >= MAX_DEPTH:
+                answer = ()
                 raise RecursionError(f"calls between the grader and the submission are nested deeper than {MAX_DEPTH} levels")
-            dropped, self.dropped[:] = tuple(n for n in self.dropped if n not in self.known), []
-            message = Passing(self).message((dropped, ""), *((part, place) for part in request))
-            self.depth += 1
-            try:
-                return self.converse(message)
-            except (BrokenPipeError, ConnectionError):
+            channel.depth += 1
+            local.channel, local.serving = channel, False
+            answer = self.converse(channel, message)
+        except OSError as e:
+            if self.ended or isinstance(e, ConnectionError):
                 raise self.end() from None
-            except Malformed as e:  # what follows in the pipe has no meaning either
-                self.end(str(e))
-                raise
-            finally:
-                self.depth -= 1
+            raise
+        except Malformed as e:
+            self.end(str(e))
+            raise
+        finally:
+            local.channel, local.serving = outer, serving
+            if channel is not None and answer is None:  # this was interrupted, wherever that was
+                self.abandon(channel)
+            elif answer:
+                channel.depth -= 1
+                if channel is not outer and not channel.main:
+                    self.idle.append(channel)
+        kind, rest = answer
+        if kind == "raise":
+            raise self.exception(*rest)
+        return rest[0]
 
-    def converse(self, message):
-        send(self.writer, message)
+    def converse(self, channel, message):
+        """Returns the kind and the parts of the answer."""
+        send(channel.writer, message)
         while True:
-            data = receive(self.reader, MAX_MESSAGE)
+            data = receive(channel.reader, MAX_MESSAGE)
             if data is None:
                 raise self.end()
             answer = Reader(data, self.stand_in).all()
             del data
             kind, rest = (answer[0], answer[1:]) if type(answer) is tuple and answer else (None, ())
-            if kind == "value" and len(rest) == 1:
-                return rest[0]
-            if kind == "raise" and len(rest) == 6 and all(type(t) is str for t in rest[:3]) and type(rest[3]) is tuple:
-                raise self.exception(*rest)
+            if kind == "value" and len(rest) == 1 or kind == "raise" and len(rest) == 6 and all(type(t) is str for t in rest[:3]) and type(rest[3]) is tuple:
+                return kind, rest
             if kind != "call" or len(rest) != 3 or type(rest[1]) is not tuple or type(rest[2]) is not dict or not all(type(k) is str for k in rest[2]):
                 raise Malformed("a message of the submission's process is no answer")
-            send(self.writer, self.serve(*rest))
+            self.local.serving = True
+            answer = self.serve(channel, *rest)
+            self.local.serving = False
+            if channel.closed:
+                raise SubmissionError("a call of the submission within the grader's function was interrupted, and so was the call that led to it")
+            send(channel.writer, answer)
 
-    def serve(self, number, args, kwargs):
+    def serve(self, channel, number, args, kwargs):
         """Answers a call of a function that the grader passed."""
         if type(number) is not int or not 0 < number <= len(self.granted):
             raise Malformed("the submission's process calls a function that it was not given")
@@ -125,17 +199,19 @@ class Connection:
             value = self.granted[number - 1][0](*args, **kwargs)
             return Passing(self).message(("value", ""), (value, "the value of the grader's function"))
         except Exception as e:
+            if channel.closed:  # a request within the function was interrupted, and so is this one
+                raise
             return Encoder().message(("raise", ""), (type(e).__name__, ""), (str(e), ""))
 
     def end(self, why=None):
         """Gives the process up, and returns the error of every later request."""
         self.process.kill()
         code = self.process.wait()
-        if not self.ended:
-            os.close(self.writer)
-            os.close(self.reader)
-            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            self.ended = why or f"the submission's process ended {how}"
+        with self.lock:
+            if not self.ended:
+                how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+                self.ended = why or f"the submission's process ended {how}"
+                self.control.close()
         return SubmissionError(self.ended)
 
     def leave(self):
@@ -148,19 +224,18 @@ class Connection:
             raise Malformed("a message of the submission's process has an unknown tag")
         kind, number, name, base = bytes(reader.take(1)), reader.number(), reader.text(4 * MAX_NAME), reader.text(MAX_NAME)
         name = "".join(c if c.isprintable() else "?" for c in name)
-        known = self.known.get(number)
-        if known is not None:
-            return known
-        if kind == b"c":
-            made = make_class(name, base)
-        elif kind in STAND_INS:
-            made = object.__new__(STAND_INS[kind])
-        else:
+        if kind != b"c" and kind not in STAND_INS:
             raise Malformed("a message of the submission's process has an object of an unknown kind")
-        (type if isinstance(made, type) else object).__setattr__(made, "_fevalgraph_state", (self, number, name))
-        self.known[number] = made
-        weakref.finalize(made, self.dropped.append, number).atexit = False
-        return made
+        with self.lock:
+            self.received[number] += 1
+            known = self.known.get(number)
+            if known is not None:
+                return known
+            made = make_class(name, base) if kind == b"c" else object.__new__(STAND_INS[kind])
+            (type if isinstance(made, type) else object).__setattr__(made, "_fevalgraph_state", (self, number, name))
+            self.known[number] = made
+            weakref.finalize(made, self.dropped.append, number).atexit = False
+            return made
 
     def exception(self, base, name, text, args, trace, cls):
         """Makes the exception of one that code of the submission raised. Its texts have one line
@@ -236,11 +311,12 @@ class Passing(Encoder):
 
     def grant(self, value, function):
         c = self.connection
-        number = c.numbers.get(id(value))
-        if number is None:
-            c.granted.append((function, value))
-            number = c.numbers[id(value)] = len(c.granted)
-        return number
+        with c.lock:
+            number = c.numbers.get(id(value))
+            if number is None:
+                c.granted.append((function, value))
+                number = c.numbers[id(value)] = len(c.granted)
+            return number
 
 
 class Pickler(pickle.Pickler):
@@ -297,7 +373,15 @@ def call(remote, args, kwargs):
     return ask(remote, "call", args, kwargs, place=f"the arguments of {state(remote)[2]}()")
 
 
+WAY_OUT = "it is an object of the submission, and no plain data; compare its attributes, list(it), or what the submission returns as plain data"
+
+# Methods of texts and sets that are given what a grader expects, and say whether it is so.
+PREDICATES = {"startswith", "endswith", "issubset", "issuperset", "isdisjoint"}
+
+
 def attribute(remote, attr):
+    if attr in PREDICATES:
+        raise CannotCross(f"{attr}() of {state(remote)[2]!r} would be answered by the submission: {WAY_OUT}")
     if attr.startswith("__") and attr.endswith("__") and attr not in ("__doc__", "__name__", "__qualname__"):
         raise AttributeError(f"{attr!r} of {state(remote)[2]!r} is in the submission's process")
     return ask(remote, "get", attr)
@@ -322,7 +406,7 @@ class Remote:
     def __eq__(self, other):
         if self is other:
             return True
-        raise CannotCross(f"{self!r} cannot be compared: it is an object of the submission, and no plain data")
+        raise CannotCross(f"{self!r} cannot be compared: {WAY_OUT}")
 
     def __ne__(self, other):
         return not self == other
@@ -330,7 +414,7 @@ class Remote:
     __hash__ = object.__hash__
 
     def __bool__(self):
-        raise CannotCross(f"{self!r} is neither true nor false: it is an object of the submission, and no plain data")
+        raise CannotCross(f"{self!r} is neither true nor false: {WAY_OUT}")
 
     def __getattr__(self, attr):
         return attribute(self, attr)
@@ -380,6 +464,20 @@ class Object(Remote):
     def __iter__(self):
         return iter(special(self, "__iter__"))
 
+    def __contains__(self, value):
+        """Compares the elements here: the submission neither learns the value nor answers."""
+        try:
+            elements = list(self)
+        except TypeError as e:
+            raise CannotCross(f"whether {self!r} contains a value would be answered by the submission: {WAY_OUT}") from e
+        return value in elements
+
+    def __len__(self):
+        raise CannotCross(f"{self!r} has no length here: {WAY_OUT}")
+
+    def __getitem__(self, key):
+        raise CannotCross(f"{self!r} has no elements here: {WAY_OUT}")
+
     def __enter__(self):
         return special(self, "__enter__")
 
@@ -389,7 +487,8 @@ class Object(Remote):
 
 
 class Instance(Object):
-    """An object that the grader made, by calling a class of the submission."""
+    """An object that the grader made, by calling a class of the submission. What its methods
+    return crosses as any result does, but none is given a value to compare."""
 
     __slots__ = ()
 
@@ -401,9 +500,6 @@ class Instance(Object):
 
     def __str__(self):
         return special(self, "__str__", kind=str)
-
-    def __contains__(self, value):
-        return special(self, "__contains__", value, kind=bool)
 
     def __getitem__(self, key):
         return special(self, "__getitem__", key)
@@ -469,11 +565,30 @@ def restore(name, path, attr):
 class Module:
     """A module in the submission's process."""
 
-    def __init__(self, connection, number, names, name, path):
+    def __init__(self, connection, number, names, name, path, source):
         self.connection, self.number, self.names, self.name, self.path = connection, number, names, name, path
+        self.defined = defined(source)
         self.kept = {}
+        self.refused = set()  # what the log names
+
+    def public(self, importer):
+        """Returns the names that `from MODULE import *` binds in an importer's namespace: those
+        that the source defines, and that replace neither builtins nor the importer's own."""
+        def passes(name):
+            if name.startswith("__") or hasattr(builtins, name) or self.defined is not None and name not in self.defined:
+                return False
+            return name not in importer or is_remote(importer[name])
+
+        refused = ", ".join(repr(n[:MAX_NAME]) for n in self.names if not passes(n))
+        if refused and refused not in self.refused:
+            self.refused.add(refused)
+            with open(LOG, "a") as f:
+                f.write(f"fevalgraph: import * of {self.name!r} leaves out {refused}: builtins, names that the importer has, or names that the source does not define\n")
+        return [n for n in self.names if passes(n)]
 
     def get(self, attr):
+        if attr == "__all__":
+            return self.public(sys._getframe(1).f_globals)
         if attr in self.kept:
             return self.kept[attr]
         if attr.startswith("__") and attr.endswith("__") and attr not in ("__doc__", "__version__", "__author__"):
@@ -486,6 +601,29 @@ class Module:
             if isinstance(value, Function) and self.path:
                 ORIGINS[value] = self.name, self.path, attr
         return value
+
+
+def defined(source):
+    """Returns the names that a module's source defines, or None if it can have all of another's."""
+    names, nodes = set(), []
+    try:
+        tree = ast.parse(source)
+        nodes = [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.Global))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.ImportFrom):
+            names.update(a.asname or a.name for a in node.names)
+        elif isinstance(node, ast.Global):
+            names.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        nodes.extend(ast.iter_child_nodes(node))
+    return None if "*" in names else names
 
 
 connection = None
@@ -516,7 +654,11 @@ def load(name, path, registered, source=None):
         raise
     if type(answer) is not tuple or len(answer) != 2 or type(answer[0]) is not int or type(answer[1]) is not list or not all(type(n) is str for n in answer[1]):
         raise Malformed("a message of the submission's process is no module")
-    module = loaded[key] = Module(c, *answer, name, path if source is None else "")
+    text = source
+    if source is None:
+        with open(os.path.join(HERE, "submission", path), "rb") as f:
+            text = f.read()
+    module = loaded[key] = Module(c, *answer, name, path if source is None else "", text)
     return module
 
 
@@ -529,7 +671,7 @@ def fill(namespace, path, source=None):
     registered = there is not None and vars(there) is namespace
     loaded.pop((os.getpid(), name, path), None)  # it is executed anew, as by reload
     module = load(name, path, registered, source)
-    namespace.update(__getattr__=module.get, __dir__=lambda: list(module.names), __all__=list(module.names))
+    namespace.update(__getattr__=module.get, __dir__=lambda: list(module.names))
 
 
 STAND_IN = re.compile(rb"""\n_fevalgraph_fill\(globals\(\), ("[ -!#-~]*"), "[./a-z]*"\)\n\Z""")

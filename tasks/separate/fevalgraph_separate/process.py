@@ -1,14 +1,20 @@
 """The process of the submission: loads its modules and serves the grader's requests.
 
-Started as a program, with the descriptors of two pipes. Before anything of the submission is
+Started as a program, with the descriptor of a socket. Before anything of the submission is
 loaded it confines itself.
 """
 
+import array
+import collections
+import ctypes
 import functools
 import importlib.util
 import io
 import os
 import pickle
+import queue
+import signal
+import socket
 import sys
 import threading
 import traceback
@@ -18,45 +24,97 @@ if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 from fevalgraph_separate.confine import confine
-from fevalgraph_separate.values import MAX_NAME, CannotCross, Encoder, Reader, describe, receive, send, _U64
+from fevalgraph_separate.values import CONTROL, MAX_NAME, OPEN, OPEN_MAIN, CannotCross, Channel, Encoder, Reader, describe, receive, send, _U64
 
 CALLABLE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial, getattr(functools, "_lru_cache_wrapper"))
 
 
 class Server:
-    """The objects that the grader has stand-ins of, and the conversation about them."""
+    """The objects that the grader has stand-ins of, and the conversations about them."""
 
-    def __init__(self, reader, writer, submission, path):
-        self.reader, self.writer, self.submission, self.path = reader, writer, submission, path
+    def __init__(self, control, submission, path):
+        self.control, self.submission, self.path = control, submission, path
         self.objects, self.numbers, self.made, self.last = {}, {}, set(), 0
-        self.lock = threading.RLock()  # of calls of the grader, also by other threads
+        self.sent = collections.Counter()  # how often each number went to the grader
+        self.lock = threading.RLock()  # of what is above
+        self.waiting = queue.SimpleQueue()  # channels for the main thread
+        self.served = None  # the main thread's channel
+        self.threads = {}  # channels that are served and the numbers of threads, by number
+        self.local = threading.local()  # the conversation of a thread
         self.requested = set()  # names of modules that the grader had loaded
         self.log = sys.stdout, sys.stderr  # before the submission can replace them
 
-    # What goes to the grader.
+    # Channels.
 
-    def send(self, message):
-        """Sends a message, after everything that was printed before it: the grader kills this process at its end."""
-        for stream in self.log:
+    def start(self, channel):
+        """Serves a first channel, and those that the grader opens, until the grader ends."""
+        self.waiting.put(channel)
+        signal.signal(signal.SIGURG, self.interrupted)
+        threading.Thread(target=self.obey, daemon=True).start()
+        while True:
             try:
-                stream.flush()
-            except (OSError, ValueError):  # the submission closed it
+                self.served = None  # a signal for it that is late must not end the wait for the next
+                self.served = self.waiting.get()
+                self.talk(self.served)
+            except Abandoned:
                 pass
-        send(self.writer, message)
+
+    def obey(self):
+        """Opens and abandons channels as the grader says."""
+        main = threading.main_thread().ident
+        while True:
+            what, number, channel = receive_control(self.control)
+            if what is None:
+                os._exit(0)
+            if what == OPEN_MAIN:
+                self.threads[number] = channel, main
+                self.waiting.put(channel)
+            elif what == OPEN:
+                threading.Thread(target=self.talk, args=(channel,), daemon=True).start()
+            else:
+                self.abandon(number, main)
+
+    def abandon(self, number, main):
+        with self.lock:
+            channel, thread = self.threads.get(number, (None, None))
+            if channel is None:
+                return
+            channel.abandoned = True
+            if thread == main:  # a system call is interrupted as well
+                signal.pthread_kill(main, signal.SIGURG)
+            else:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Abandoned))
+
+    def interrupted(self, *_):
+        if self.served is not None and self.served.abandoned:
+            raise Abandoned
+
+    def talk(self, channel):
+        """Serves a channel until the grader closes it."""
+        self.threads[channel.number] = channel, threading.get_ident()
+        self.local.conversation = Conversation(self, channel)
+        try:
+            self.local.conversation.serve()
+        except (Abandoned, OSError):
+            pass
+        finally:
+            with self.lock:
+                self.threads.pop(channel.number, None)
+            channel.close()
+
+    # What goes to the grader.
 
     def encode(self, results, *parts):
         """Writes a message. Other objects than results go by number only if they have one."""
         return Encoder(functools.partial(self.number, results)).message(*parts)
 
     def number(self, results, out, value, place, depth):
-        known = self.numbers.get(id(value))
         kind = kind_of(value)
-        if known is None and kind in ("o", "n") and not any(value is r for r in results):
-            return False
-        if known is None:
-            self.last += 1
-            known = self.numbers[id(value)] = self.last
-            self.objects[known] = value
+        with self.lock:
+            if id(value) not in self.numbers and kind in ("o", "n") and not any(value is r for r in results):
+                return False
+            known = self.register(value)
+            self.sent[known] += 1
         if known in self.made and kind == "o":
             kind = "n"
         base = builtin_base(value) if kind == "c" and issubclass(value, Exception) else ""
@@ -68,6 +126,25 @@ class Server:
             data = text.encode("utf-8", "replace")
             out += _U64.pack(len(data)) + data
         return True
+
+    def register(self, value):
+        """Returns the number of an object."""
+        with self.lock:
+            known = self.numbers.get(id(value))
+            if known is None:
+                self.last += 1
+                known = self.numbers[id(value)] = self.last
+                self.objects[known] = value
+            return known
+
+    def drop(self, number, count):
+        """Forgets an object when the grader has no stand-in of it, and none is on its way."""
+        with self.lock:
+            self.sent[number] -= count
+            if self.sent[number] <= 0:
+                del self.sent[number]
+                self.numbers.pop(id(self.objects.pop(number, None)), None)
+                self.made.discard(number)
 
     def answer(self, value, place):
         return self.encode((value,), ("value", ""), (value, place))
@@ -85,25 +162,6 @@ class Server:
         return self.encode((), *((part, "") for part in parts))
 
     # What the grader asks.
-
-    def serve(self):
-        """Answers requests until the grader ends."""
-        while True:
-            data = receive(self.reader)
-            if data is None:
-                os._exit(0)
-            self.respond(data)
-
-    def respond(self, data):
-        try:
-            request = Reader(data, self.stub, sys.maxsize).get(0)
-            for number in request[0]:
-                self.numbers.pop(id(self.objects.pop(number, None)), None)
-                self.made.discard(number)
-            message = self.answer(getattr(self, "do_" + request[1])(*request[2:]), request[1] if request[1] == "import" else self.place(*request[1:4]))
-        except BaseException as e:
-            message = self.failure(e)
-        self.send(message)
 
     def place(self, what, number, attr=None, *_):
         """Returns what errors call the value of a request."""
@@ -139,9 +197,7 @@ class Server:
         names = getattr(module, "__all__", None)
         if names is None:
             names = [n for n, v in vars(module).items() if not n.startswith("_") and not isinstance(v, types.ModuleType)]
-        self.last += 1
-        self.objects[self.last] = module
-        return self.last, [str(n) for n in names]
+        return self.register(module), [str(n) for n in names]
 
     def search(self, path):
         """Adds what is new in the grader's search path to that of this process."""
@@ -159,8 +215,7 @@ class Server:
         function = self.objects[number]
         value = function(*args, **kwargs)
         if isinstance(function, type) and kind_of(value) == "o":
-            self.number((value,), bytearray(), value, "", 0)
-            self.made.add(self.numbers[id(value)])
+            self.made.add(self.register(value))
         return value
 
     def do_next(self, number):
@@ -175,8 +230,6 @@ class Server:
             return bool(value)
         if method == "__str__":
             return str(value)
-        if method == "__contains__":
-            return args[0] in value
         if method == "__iter__":
             return iter(value)
         return getattr(type(value), method)(value, *args)
@@ -184,11 +237,57 @@ class Server:
     def do_isinstance(self, cls, number):
         return isinstance(self.objects[number], self.objects[cls])
 
-    # What the grader passes.
+
+class Abandoned(BaseException):
+    """The grader does not wait for an answer any more, such as after a timeout."""
+
+
+class Conversation:
+    """Answers the requests of a channel."""
+
+    def __init__(self, server, channel):
+        self.server, self.channel = server, channel
+        self.lock = threading.RLock()  # of the channel, for calls of the grader by other threads
+
+    def receive(self):
+        data = receive(self.channel.reader)
+        if data is None:
+            raise Abandoned
+        return data
+
+    def send(self, message):
+        """Sends a message, after everything that was printed before it: the grader kills this process at its end."""
+        for stream in self.server.log:
+            try:
+                stream.flush()
+            except (OSError, ValueError):  # the submission closed it
+                pass
+        send(self.channel.writer, message)
+
+    def serve(self):
+        while True:
+            self.respond(self.receive())
+
+    def respond(self, data):
+        server = self.server
+        self.channel.depth += 1
+        try:
+            request = Reader(data, self.stub, sys.maxsize).get(0)
+            for number, count in request[0]:
+                server.drop(number, count)
+            message = server.answer(getattr(server, "do_" + request[1])(*request[2:]), request[1] if request[1] == "import" else server.place(*request[1:4]))
+        except BaseException as e:
+            if self.channel.abandoned:
+                raise Abandoned from None
+            message = server.failure(e)
+        with self.lock:
+            self.send(message)
+            self.channel.depth -= 1
 
     def stub(self, tag, reader):
+        """Returns what stands for an object of the grader."""
         if tag == b"h":
-            return self.objects[reader.number()]
+            return self.server.objects[reader.number()]
         if tag == b"g":
             return Function(self, reader.number())
         if tag == b"j":
@@ -204,14 +303,14 @@ class Server:
         """Calls a function of the grader, and serves what it asks meanwhile."""
         place = "the arguments of the grader's function"
         with self.lock:
-            self.send(self.encode((), ("call", ""), (number, ""), (args, place), (kwargs, place)))
+            if self.channel.closed or not self.channel.depth:
+                raise RuntimeError("the grader's function can be called only during the call that passed it")
+            self.send(self.server.encode((), ("call", ""), (number, ""), (args, place), (kwargs, place)))
             return self.listen()
 
     def listen(self):
         while True:
-            data = receive(self.reader)
-            if data is None:
-                os._exit(0)
+            data = self.receive()
             if data[:1] != b"t" or data[9:10] != b"s":  # a request begins with a tuple of numbers
                 self.respond(data)
                 continue
@@ -224,11 +323,13 @@ class Server:
 class Function:
     """A function that the grader passed."""
 
-    def __init__(self, server, number):
-        self._server, self._number = server, number
+    def __init__(self, conversation, number):
+        self._conversation, self._number = conversation, number
 
     def __call__(self, *args, **kwargs):
-        return self._server.call(self._number, args, kwargs)
+        # A thread that serves a request has its own conversation, in which the grader listens.
+        own = getattr(self._conversation.server.local, "conversation", None) or self._conversation
+        return own.call(self._number, args, kwargs)
 
 
 class Iterator(Function):
@@ -280,25 +381,37 @@ def str_of(e):
         return describe(e)
 
 
+def receive_control(control):
+    """Returns what the grader has done with a channel, its number, and the channel if it is new."""
+    fds = array.array("i")
+    data, passed, _, _ = control.recvmsg(CONTROL.size, socket.CMSG_SPACE(2 * fds.itemsize), socket.MSG_CMSG_CLOEXEC)
+    if len(data) < CONTROL.size:
+        return None, 0, None
+    what, number = CONTROL.unpack(data)
+    for _, _, content in passed:
+        return what, number, Channel(number, *array.array("i", content[:2 * fds.itemsize]), what == OPEN_MAIN)
+    return what, number, None
+
+
 def main():
     if sys.argv[1:] == ["--probe"]:
         sys.exit(confine([], [], [os.path.dirname(os.path.dirname(sys.path[0]))]))
-    reader, writer = int(sys.argv[1]), int(sys.argv[2])
-    os.set_inheritable(reader, False)
-    os.set_inheritable(writer, False)
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    channel = receive_control(control)[2]
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     workspace, submission = os.path.dirname(here), os.path.join(here, "submission")
-    own, readable, private, path, argv = Reader(receive(reader), None, sys.maxsize).get(0)
+    own, readable, private, path, argv = Reader(receive(channel.reader), None, sys.maxsize).get(0)
     sys.path[:] = search_path(path, workspace, submission)
     why = confine([own], [submission, os.path.dirname(os.path.abspath(__file__)), *readable], private)
-    server = Server(reader, writer, submission, path)
-    send(writer, Encoder().message((why, "")))
+    server = Server(control, submission, path)
+    send(channel.writer, Encoder().message((why, "")))
     if why is None:
         sys.argv[:] = argv
         sys.dont_write_bytecode = True
         sys.modules.pop("__main__", None)
         sys.modules["__main__"] = types.ModuleType("__main__")
-        server.serve()
+        server.start(channel)
 
 
 def search_path(path, workspace, submission):

@@ -342,6 +342,33 @@ _READ = {
 }
 
 
+class Channel:
+    """The two pipes of one conversation, in which requests are nested and not concurrent. After
+    an interruption neither side knows how much of a message was passed, so the channel is closed,
+    and the next request has another: no answer is taken for that of a later request."""
+
+    def __init__(self, number, reader, writer, main):
+        self.number, self.reader, self.writer = number, reader, writer
+        self.main = main  # whether the submission's main thread answers
+        self.depth = 0  # of requests that are not answered
+        self.closed = False
+        self.abandoned = False  # by the grader
+
+    def close(self):
+        if not self.closed:
+            self.closed = True
+            fds = self.reader, self.writer
+            self.reader = self.writer = -1  # these numbers will be other files
+            for fd in fds:
+                os.close(fd)
+
+
+# Messages of the control socket: what to do, and the number of a channel. Those that open one
+# carry its descriptors: OPEN_MAIN for the main thread, in which alone signals can be handled.
+CONTROL = struct.Struct("<cQ")
+OPEN_MAIN, OPEN, ABANDON = b"m", b"o", b"a"
+
+
 def send(fd, message):
     """Writes a message to a pipe."""
     left = memoryview(_U64.pack(len(message)) + message if len(message) < 1 << 16 else _U64.pack(len(message)))

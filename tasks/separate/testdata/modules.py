@@ -1,12 +1,17 @@
 """Tests of a grader that imports stand-ins, in the workspace that is its argument."""
 
+import builtins
+import concurrent.futures
 import copy
 import importlib
 import importlib.util
 import os
 import pickle
+import random
+import signal
 import subprocess
 import sys
+import threading
 import traceback
 
 WORKSPACE = sys.argv[1]
@@ -42,6 +47,12 @@ assert solution.items == [1, 2]
 import other, pkg, pkg.inner
 from other import *
 assert twice() == other.twice() == (14, 7)
+hashlib = sys  # a name that the grader has
+from exports import *
+from exports import *
+assert (all, hashlib, given(), GIVEN) == (builtins.all, sys, "given", 3) and "invented" not in globals() and other.twice.__name__ == "twice"
+with open(WORKSPACE + "/.separate/log") as f:
+    assert "import * of 'exports' leaves out 'all', 'hashlib', 'invented':" in f.read()
 assert pkg.inner.inner() == "pkg.inner" and pkg.inner.__file__.startswith(WORKSPACE + "/answer")
 again = load(WORKSPACE + "/answer/solution.py")
 assert again.solve is again.solve and again.solve is not solution.solve
@@ -59,6 +70,11 @@ for act in (lambda: equal == 3, lambda: equal != 3, lambda: bool(equal), lambda:
     assert type(error(act)) is CannotCross
 for act in (lambda: len(equal), lambda: equal + 1, lambda: equal < 1, lambda: float(equal)):
     assert isinstance(error(act), TypeError)
+for agrees in (solution.give("agrees"), solution.Agrees()):
+    for act in (lambda: 42 in agrees, lambda: agrees == 42, lambda: [42] == [agrees], lambda: agrees.startswith("42"), lambda: agrees.endswith("42"), lambda: agrees.issubset({42})):
+        assert type(error(act)) is CannotCross and "plain data; compare its attributes" in str(error(act)), error(act)
+    assert agrees.asked is None
+assert type(error(len, equal)) is type(error(lambda: equal[0])) is CannotCross
 assert type(error(solution.solve, open(os.devnull))) is CannotCross
 
 # Exceptions: none ends the grader, a loop, or more than a line.
@@ -99,6 +115,79 @@ assert type(error(lambda: type("Mine", (solution.Stack,), {}))) is CannotCross
 for _ in range(3):  # numbers of objects that are gone are not another's
     assert [solution.Stack([i]).items for i in range(50)] == [[i] for i in range(50)]
 
+# An interrupted call has no effect on later ones, wherever it is interrupted.
+class Late(BaseException):
+    pass
+
+
+def late(*_):
+    raise Late
+
+
+def disarm():
+    """Ends a timer, and runs the handler of a signal that Python has not noticed yet."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGALRM))
+
+
+def interrupted(call, *args):
+    signal.signal(signal.SIGALRM, late)
+    begun = lambda: signal.setitimer(signal.ITIMER_REAL, 0.001)
+    e = error(call, begun, *args)
+    try:
+        disarm()
+    except Late:  # the call armed it again
+        pass
+    return type(e) is Late
+
+
+def swallows(begun):
+    def within():
+        assert interrupted(solution.never, "computes")
+    return error(solution.apply, lambda x: within(), [1])
+
+
+for how in ("sleeps", "computes", "calls"):
+    for _ in range(3):
+        assert interrupted(solution.never, how) and solution.echo(how) == how and solution.handles_signals()
+assert type(error(solution.apply, late, [1])) is Late and solution.echo(1) == 1
+assert "was interrupted" in str(swallows(None)) and solution.echo(2) == 2
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+assert type(error(solution.never, lambda: signal.setitimer(signal.ITIMER_REAL, 0.001), "sleeps")) is KeyboardInterrupt and stack.push(1) is stack
+signal.signal(signal.SIGALRM, late)
+chance, large, interruptions = random.Random(1), b"x" * (3 << 20), 0
+for i in range(400):
+    value = (i, large) if i % 40 == 0 else i
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 2e-2 if i % 40 == 0 else 3e-4))
+        try:
+            assert solution.echo(value) == value, i
+        finally:
+            disarm()
+    except Late:
+        interruptions += 1
+    assert solution.echo(i) == i and solution.Stack([i]).items == [i]
+assert interruptions > 10, interruptions
+signal.signal(signal.SIGALRM, lambda *_: asked.append(solution.echo(len(asked))))
+asked = []
+for i in range(100):
+    signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 1e-3))
+    assert solution.echo(-i) == -i
+while not asked:
+    solution.echo(1)
+disarm()
+assert asked == list(range(len(asked)))
+
+# A call of a thread that the grader does not wait for holds up no other.
+release = threading.Event()
+with concurrent.futures.ThreadPoolExecutor(5) as threads:
+    held = threads.submit(solution.apply, lambda x: release.wait() and x, [7])
+    assert type(error(held.result, 0.01)) in (TimeoutError, concurrent.futures.TimeoutError)
+    assert solution.echo(8) == 8 and list(threads.map(solution.echo, range(1000))) == list(range(1000))
+    assert all(threads.map(lambda i: all(list(solution.squares(4)) == [0, 1, 4, 9] and solution.Stack([i]).items == [i] for _ in range(100)), range(4)))
+    release.set()
+    assert held.result() == [7]
+
 # What the grader writes while it runs is not its own code.
 for name, text in {"written": "import os\ndef process(): return os.getpid()\n", "second": "import written\nprocess = written.process\n"}.items():
     with open(f"{WORKSPACE}/{name}.py", "w") as f:
@@ -122,10 +211,11 @@ assert done.stdout == "as a program x\n", done
 
 # What the process can reach.
 assert solution.tries(os.getpid(), WORKSPACE) == ["granted", "own"], solution.tries(os.getpid(), WORKSPACE)
+assert solution.changes(os.getpid(), WORKSPACE) == [] and solution.copies() == "ran\n", solution.changes(os.getpid(), WORKSPACE)
 environment = solution.environment()
 assert "GRADERS_SECRET" not in environment and environment["GRADERS_SETTING"] == "1", environment
 with open(WORKSPACE + "/.separate/log") as f:
-    assert f.read().startswith("100 100\n100 100\n")
+    assert "100 100\n100 100\n" in f.read()
 
 # Its end is an error.
 if sys.argv[2] == "much":

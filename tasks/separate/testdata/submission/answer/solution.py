@@ -1,6 +1,13 @@
+import ctypes
+import fcntl
 import os
+import resource
+import shutil
+import signal
+import subprocess
 import sys
 import threading
+import time
 
 LIMIT = 7
 items = [1, 2]
@@ -21,6 +28,23 @@ def raises(name):
 
 class Own(LookupError):
     pass
+
+
+class Agrees:
+    """Answers as it is asked, and remembers what for."""
+
+    def __init__(self, asked=None):
+        self.asked = asked
+
+    def __contains__(self, value):
+        self.asked = value
+        return True
+
+    def startswith(self, value):
+        self.asked = value
+        return True
+
+    endswith = issubset = issuperset = isdisjoint = startswith
 
 
 class Equal:
@@ -54,8 +78,30 @@ def deep(f, n):
     return n if n == 0 else f(n - 1)
 
 
+def echo(value):
+    return value
+
+
+def never(begun, how):
+    begun()
+    while how == "sleeps":
+        time.sleep(3600)
+    while how == "computes":
+        pass
+    while True:
+        try:
+            begun()
+        except ValueError:
+            pass
+
+
+def handles_signals():
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    return threading.current_thread() is threading.main_thread()
+
+
 def give(what):
-    return {"equal": Equal(), "in list": [1, {"k": [Equal()]}], "module": os, "function": solve, "class": Equal, "much": b"x" * (257 << 20) if what == "much" else None}[what]
+    return {"equal": Equal(), "agrees": Agrees(), "in list": [1, {"k": [Equal()]}], "module": os, "function": solve, "class": Equal, "much": b"x" * (257 << 20) if what == "much" else None}[what]
 
 
 class Stack:
@@ -78,7 +124,7 @@ class Stack:
         self.items[i] = value
 
     def __contains__(self, x):
-        return x in self.items
+        raise AssertionError("the submission is told what is expected")
 
     def __str__(self):
         return "a stack"
@@ -106,6 +152,51 @@ def tries(pid, workspace):
         except OSError:
             pass
     return reached
+
+
+def changes(pid, workspace):
+    """Returns what of the grader's this process can change, apart from contents."""
+    files = [workspace, workspace + "/grader.py", workspace + "/granted", workspace + "/answer"]
+    before = [(os.stat(f).st_mode, os.stat(f).st_mtime_ns, os.stat(f).st_uid) for f in files]
+    libc = ctypes.CDLL(None, use_errno=True)
+    for f in files:
+        for act in (lambda: os.chmod(f, 0), lambda: os.chmod(f, 0o600), lambda: os.chmod(os.open(f, os.O_RDONLY), 0), lambda: os.chmod(f, 0o6777),
+                    lambda: os.chmod(os.path.basename(f), 0, dir_fd=os.open(os.path.dirname(f), os.O_PATH)),
+                    lambda: libc.syscall(452, -100, f.encode(), 0, 0), lambda: os.utime(f, (0, 0)), lambda: os.utime(os.open(f, os.O_RDONLY), (0, 0)),
+                    lambda: os.chown(f, os.getuid() + 1, -1)):
+            try:
+                act()
+            except OSError:
+                pass
+    changed = [f for f, was in zip(files, before) if (os.stat(f).st_mode, os.stat(f).st_mtime_ns, os.stat(f).st_uid) != was]
+    for f in files:
+        try:
+            os.setxattr(f, "user.was.here", b"1")
+            changed.append("attribute")
+        except OSError:
+            pass
+    for name, act in {
+        "limit": lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (8, 8)), "processors": lambda: os.sched_setaffinity(pid, {0}),
+        "ring": lambda: 1 / (libc.syscall(425, 1, ctypes.create_string_buffer(200)) + 1), "flags": lambda: fcntl.ioctl(os.open(files[2], os.O_RDONLY), 0x40086602, b"\x80" + bytes(7)),
+    }.items():
+        try:
+            act()
+            changed.append(name)
+        except (OSError, ZeroDivisionError):
+            pass
+    return changed
+
+
+def copies():
+    """Copies and runs a file of its own, as honest programs do."""
+    here = os.environ["TMPDIR"]
+    shutil.copy2(__file__, here + "/copied")
+    with open(here + "/program", "w") as f:
+        f.write("#!/bin/sh\necho ran\n")
+    os.chmod(here + "/program", 0o755)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.sched_setaffinity(0, os.sched_getaffinity(0))
+    return subprocess.run([here + "/program"], capture_output=True, text=True).stdout
 
 
 def environment():

@@ -1,16 +1,24 @@
+import glob
 import importlib.util
 import json
+import sys
 
 with open("cases.json") as f:
     cases = json.load(f)
 
 spec = importlib.util.spec_from_file_location("answer", "answer/main.py")
 answer = importlib.util.module_from_spec(spec)
+sys.modules["answer"] = answer
 spec.loader.exec_module(answer)
+from answer import *
+
+for more in glob.glob("more/*.json"):
+    with open(more) as f:
+        cases += json.load(f)
 
 
 def check(case):
-    return answer.add(*case["of"]) == case["is"]
+    return add(*case["of"]) == case["is"]
 
 
 def main():
