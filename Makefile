@@ -148,8 +148,9 @@ demo: build $(UV)
 test: modules
 	@scripts/run-steps +prepare fmt vet staticcheck unit race differential prepare real
 
+# Clusters and engines mostly wait, so they run beside other steps.
 test-all: other-modules
-	@scripts/run-steps vet-foreign prepare whole race-long attacks differential-long pages bench editors bazelremote buildbarn skypilot dist-check
+	@scripts/run-steps vet-foreign prepare +skypilot whole skypilot +buildbarn race-long buildbarn attacks differential-long pages bench editors bazelremote dist-check
 
 # What real programs need, so that it can be made beside other steps.
 prepare: build $(UV) $(GOJUDGE)
