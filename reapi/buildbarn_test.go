@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,7 +74,7 @@ func (b *barn) try(c *reapi.Client, a command) (*reapi.Executed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Execute(context.Background(), action, reapi.Execution{Platform: a.platform, Timeout: a.timeout})
+	return c.Execute(context.Background(), action, reapi.Execution{Platform: a.platform, Timeout: a.timeout, Progress: a.progress})
 }
 
 // read returns a blob.
@@ -186,8 +187,9 @@ func TestBuildbarnCut(t *testing.T) {
 	}
 	script := fmt.Sprintf("echo >>%[1]s/begun; while ! test -e %[1]s/end; do sleep 0.05; done; exit 5", ran)
 	result := make(chan error, 1)
+	var known atomic.Bool // the client has the operation's name, without which no stream can be resumed
 	go func() {
-		x, err := b.try(c, command{script: script, platform: poolB})
+		x, err := b.try(c, command{script: script, platform: poolB, progress: func(execution.ExecutionStage_Value) { known.Store(true) }})
 		if err == nil && x.Result.ExitCode != 5 {
 			err = fmt.Errorf("exit %d", x.Result.ExitCode)
 		}
@@ -196,7 +198,7 @@ func TestBuildbarnCut(t *testing.T) {
 	for range 3 {
 		await.Until(t, "the action runs, and is waited for", func() bool {
 			_, err := os.Stat(ran + "/begun")
-			return err == nil && p.open() > 0
+			return err == nil && known.Load() && p.open() > 0
 		})
 		p.cut()
 	}

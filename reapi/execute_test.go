@@ -45,6 +45,7 @@ type command struct {
 	root     cache.Digest // of the inputs; the zero value has none
 	timeout  time.Duration
 	shared   bool // engines can execute it once for many calls
+	progress func(execution.ExecutionStage_Value)
 }
 
 // upload sends the action, without its inputs, and returns its digest.
