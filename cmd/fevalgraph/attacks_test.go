@@ -56,7 +56,7 @@ var sampledAttacks = map[string]string{
 // solution, have limits that no machine is too busy for.
 var waitingAttacks = map[string]string{
 	"add": "prints_much sleeps stops_pytest", "grade": "prints_much score_as_pipe sleeps stops_grader",
-	"confined": "prints_much score_as_pipe sleeps stops_grader", "imported": "hangs stops", "tested": "hangs stops",
+	"confined": "prints_much score_as_pipe sleeps stops_grader", "imported": "hangs sends_much stops", "tested": "hangs sends_much stops",
 	"judge": "", "verify": "prints_much reward_as_pipe sleeps",
 }
 
