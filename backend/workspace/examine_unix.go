@@ -36,7 +36,9 @@ var properties = []struct {
 }{
 	{"programs in it cannot be started", startsPrograms},
 	{"files do not keep their modes", keepsModes},
-	{"symbolic links cannot be created", func(dir string) error { return os.Symlink(filepath.Join(dir, "program"), filepath.Join(dir, "symlink")) }},
+	{"symbolic links cannot be created", func(dir string) error {
+		return os.Symlink(filepath.Join(dir, "program"), filepath.Join(dir, "symlink"))
+	}},
 	{"hard links cannot be created", func(dir string) error { return os.Link(filepath.Join(dir, "program"), filepath.Join(dir, "link")) }},
 	{"named pipes cannot be created", func(dir string) error { return unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600) }},
 	{"names that differ only in case are the same", separatesCase},
