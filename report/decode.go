@@ -65,7 +65,7 @@ func decodeCSV(in io.Reader) (*Results, error) {
 	}
 	for i := range d.out.Cells {
 		cell := &d.out.Cells[i]
-		cell.finish()
+		cell.SumUp()
 		if err := cell.check(); err != nil {
 			return nil, fmt.Errorf("decoding results: cell %d: %w", i+1, err)
 		}
@@ -198,32 +198,4 @@ func (d *csvDecoder) test(c *Checkpoint) (err error) {
 	c.Collected++
 	c.Groups.Add(t.Group, t.Status)
 	return nil
-}
-
-// finish sets the fields of a cell that follow from its checkpoints.
-func (cell *Cell) finish() {
-	var classes []verdict.Class
-	var bounded, unbounded []float64
-	for i := range cell.Checkpoints {
-		c := &cell.Checkpoints[i]
-		classes = append(classes, c.Class)
-		if c.Score != nil {
-			bounded = append(bounded, *c.Score)
-		}
-		if c.ScoreUnbounded != nil {
-			unbounded = append(unbounded, *c.ScoreUnbounded)
-		}
-		if cell.Message == nil {
-			cell.Message = c.Message
-		}
-	}
-	cell.Status = verdict.CellStatus(classes)
-	mean := func(values []float64) *float64 {
-		if len(values) == 0 || len(values) < len(cell.Checkpoints) {
-			return nil
-		}
-		m := statistics.Mean(values)
-		return &m
-	}
-	cell.Score, cell.ScoreUnbounded = mean(bounded), mean(unbounded)
 }

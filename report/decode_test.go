@@ -21,7 +21,11 @@ func TestDecodeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := Cell{Problem: "z", Solution: "=x", Backend: "b", Repeat: 2, Status: verdict.Error, Checkpoints: []Checkpoint{{Class: verdict.NoScore, ScoreText: "nan", Groups: verdict.NoTestCounts()}}}
-	r.Cells = append(r.Cells, lost, scores("y", "'=x", 12.5), broke("y", "-x"))
+	steps := scores("steps", "s", 40) // its checkpoints have scores, and the cell has none
+	steps.Checkpoints = append(steps.Checkpoints, steps.Checkpoints[0])
+	steps.Checkpoints[0].Name, steps.Checkpoints[1].Name = "one", "two"
+	steps.SumUp()
+	r.Cells = append(r.Cells, lost, scores("y", "'=x", 12.5), broke("y", "-x"), steps)
 	for _, format := range []string{"json", "csv"} {
 		var content bytes.Buffer
 		if err := Write(&content, format, r, Options{}); err != nil {
@@ -33,6 +37,9 @@ func TestDecodeFile(t *testing.T) {
 		got, err := DecodeFile(bytes.NewReader(content.Bytes()))
 		if err != nil {
 			t.Fatalf("%s: %v", format, err)
+		}
+		if last := got.Cells[len(got.Cells)-1]; last.Problem != "steps" || last.Score != nil || last.Status != steps.Status {
+			t.Errorf("%s: the last cell is %+v", format, last)
 		}
 		for _, table := range []string{"csv", "junit-tests"} {
 			var want, again bytes.Buffer
