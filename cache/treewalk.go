@@ -94,6 +94,18 @@ func EachBlob(ctx context.Context, s Store, o Output, seen map[Output]bool, fn f
 	return nil
 }
 
+// OutputComplete is like TreeComplete for an output, which can be a single blob.
+func OutputComplete(ctx context.Context, s Store, o Output) error {
+	if o.Tree {
+		return TreeComplete(ctx, s, o.Digest)
+	}
+	has, err := s.Has(ctx, o.Digest)
+	if err == nil && !has {
+		err = &MissingError{Digest: o.Digest}
+	}
+	return err
+}
+
 // TreeComplete reports whether every blob of the tree, directories and files, is in the store: it returns
 // nil, or a *MissingError for the first missing blob. It reads the directories, but only checks that the
 // files exist. All of them count as used.

@@ -61,8 +61,8 @@ func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 	return true
 }
 
-// lostInputs returns, if requested of a dry run, the dependencies of a node that a run would have to make again, since the node's
-// work reads outputs that the store lacks.
+// lostInputs returns, if a dry run must foresee losses, the dependencies of a node that a run would have to make
+// again, since the node's work reads outputs that the store lacks.
 func (s *scheduler) lostInputs(ctx context.Context, d *decision) (lost []ID) {
 	if !s.o.Losses {
 		return nil
@@ -84,16 +84,8 @@ func (s *scheduler) complete(ctx context.Context, o cache.Output) bool {
 	if known, ok := s.completes.Load(o); ok {
 		return known.(bool)
 	}
-	var ok bool
-	var err error
-	if o.Tree {
-		err = cache.TreeComplete(ctx, s.o.Store, o.Digest)
-		var missing *cache.MissingError
-		var corrupt *cache.CorruptError
-		ok = !errors.As(err, &missing) && !errors.As(err, &corrupt)
-	} else if ok, err = s.o.Store.Has(ctx, o.Digest); err != nil {
-		ok = true // a run finds out
-	}
+	err := cache.OutputComplete(ctx, s.o.Store, o)
+	ok := !errors.As(err, new(*cache.MissingError)) && !errors.As(err, new(*cache.CorruptError)) // a run finds other errors
 	s.completes.Store(o, ok)
 	return ok
 }

@@ -68,7 +68,7 @@ func (s *Stores) Pull(ctx context.Context, keys []cache.Key) (copied, left int, 
 	for _, key := range keys {
 		record, whole := records[key], true
 		for i := 0; record != nil && whole && i < len(record.Outputs); i++ {
-			whole = outputHere(ctx, layers.Upper, record.Outputs[i])
+			whole = cache.OutputComplete(ctx, layers.Upper, record.Outputs[i]) == nil
 		}
 		if record == nil || !whole || layers.Upper.PutRecord(ctx, key, record) != nil {
 			left++
@@ -77,13 +77,4 @@ func (s *Stores) Pull(ctx context.Context, keys []cache.Key) (copied, left int, 
 		copied++
 	}
 	return copied, left, context.Cause(ctx)
-}
-
-// outputHere reports whether all blobs of an output are in a store.
-func outputHere(ctx context.Context, store cache.Store, o cache.Output) bool {
-	if o.Tree {
-		return cache.TreeComplete(ctx, store, o.Digest) == nil
-	}
-	ok, err := store.Has(ctx, o.Digest)
-	return ok && err == nil
 }
