@@ -40,8 +40,7 @@ func EscapeGlob(path string) string {
 // matchesAny reports whether an absolute pattern matches any file.
 func matchesAny(pattern string) (bool, error) {
 	dir, rest := splitGlob(pattern)
-	names, err := subpath.Glob(os.DirFS(dir), rest)
-	return len(names) > 0, err
+	return subpath.MatchesAny(os.DirFS(dir), rest)
 }
 
 // isRelativeInside reports whether a slash-separated path is relative and contains neither "." nor "..".

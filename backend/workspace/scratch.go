@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // Scratch creates the directory below which workspaces are created, by default in the system's directory
@@ -15,7 +17,7 @@ import (
 // that another user can rename.
 func Scratch(dir string) (string, error) {
 	if dir == "" {
-		real, err := realPath(os.TempDir())
+		real, err := subpath.Real(os.TempDir())
 		if err != nil {
 			return "", err
 		}
@@ -24,21 +26,13 @@ func Scratch(dir string) (string, error) {
 	return makeOurs(dir, true)
 }
 
-func realPath(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(path)
-}
-
 // makeOurs creates a directory that other users can neither enter nor replace, or checks an existing one,
 // and returns its real path. It follows a link of the caller if link is true.
 func makeOurs(dir string, link bool) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return "", err
 	}
-	parent, err := realPath(filepath.Dir(dir))
+	parent, err := subpath.Real(filepath.Dir(dir))
 	if err != nil {
 		return "", err
 	}

@@ -68,18 +68,12 @@ func (a *app) isOutside(arg string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	real, err := filepath.EvalSymlinks(path)
+	file, err := subpath.Real(path)
 	if err != nil {
 		return false // it cannot be read either
 	}
-	root, err := filepath.EvalSymlinks(dir)
-	if err == nil {
-		root, err = filepath.Abs(root)
-	}
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
-	return err != nil || !subpath.Contains(root, real)
+	root, err := subpath.Real(dir)
+	return err != nil || !subpath.Contains(root, file)
 }
 
 // projectArgs returns the flags that select the project of this call.

@@ -72,7 +72,7 @@ var rooms = []room{
 	{"internal/certificates", nil, "it looks at files of the machine, for any caller"},
 	{"internal/dockerfile", nil, "it reads Dockerfiles, and builds nothing"},
 	{"internal/lazyregexp", nil, "it compiles expressions for any text"},
-	{"internal/subpath", nil, "it relates paths, and reads no files"},
+	{"internal/subpath", nil, "it relates and finds paths of any files"},
 	{"internal/procgroup", nil, "it sets up any command"},
 	{"internal/seccomp", nil, "it denies system calls to any program"},
 	{"internal/proof", nil, "it proves files with any content"},
