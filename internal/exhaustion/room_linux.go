@@ -1,7 +1,6 @@
 package exhaustion
 
 import (
-	"math"
 	"os"
 	"syscall"
 
@@ -17,35 +16,47 @@ const (
 
 // Room returns an error if the file system of a directory is full, or out of inodes.
 func Room(dir string) error {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	fs, err := stateOf(dir)
+	if err != nil {
+		return err
 	}
-	return RoomIn(dir, &fs)
+	return RoomIn(dir, fs)
 }
 
 // RoomToBegin returns an error if the file system of a directory has too little room to begin work there. Unlike
 // Room, it requires the same of small file systems, which programs can fill between two calls of Room.
 func RoomToBegin(dir string) error {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	fs, err := stateOf(dir)
+	if err != nil {
+		return err
 	}
-	fs.Blocks, fs.Files = max(fs.Blocks, math.MaxUint32), min(fs.Files, 1)*math.MaxUint32
-	return RoomIn(dir, &fs)
+	return hasRoom(dir, fs, leastBytes, leastInodes)
 }
 
 // RoomIn is like Room, given the state of the file system.
 func RoomIn(dir string, fs *unix.Statfs_t) error {
+	return hasRoom(dir, fs, min(leastBytes, fs.Blocks*uint64(fs.Bsize)/100), min(leastInodes, fs.Files/100))
+}
+
+func stateOf(dir string) (*unix.Statfs_t, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return nil, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return &fs, nil
+}
+
+// hasRoom returns an error if fewer than the given bytes or inodes are free. A file system that counts no inodes has
+// enough.
+func hasRoom(dir string, fs *unix.Statfs_t, bytes, inodes uint64) error {
 	free := fs.Bavail
 	if os.Geteuid() == 0 { // root can use reserved blocks
 		free = fs.Bfree
 	}
-	size := uint64(fs.Bsize)
-	if free*size < min(leastBytes, fs.Blocks*size/100) {
+	if free*uint64(fs.Bsize) < bytes {
 		return &fullError{"no space is left on the file system of " + dir + ": free some, or set TMPDIR"}
 	}
-	if fs.Files > 0 && fs.Ffree < min(leastInodes, fs.Files/100) {
+	if fs.Files > 0 && fs.Ffree < inodes {
 		return &fullError{"no inodes are left on the file system of " + dir + ": remove files, or set TMPDIR"}
 	}
 	return nil
