@@ -3,7 +3,6 @@ package everyeval
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -32,24 +31,15 @@ type resultOf struct {
 	} `json:"score_details"`
 }
 
-// resultSum holds the scores of a result.
-type resultSum struct{ scores []float64 }
-
 // readAggregate reads the aggregate of NAME_samples.jsonl, which is NAME.json next to it. Without one, it returns nil.
 func readAggregate(samples string) (*aggregateOf, error) {
 	base := strings.TrimSuffix(samples, filepath.Ext(samples))
 	path := strings.TrimSuffix(base, "_samples") + ".json"
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || path == samples {
+	if path == samples {
 		return nil, nil
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	a, r := &aggregateOf{}, jsonfile.New(file)
-	err = r.Object(func(key string) error {
+	a := &aggregateOf{}
+	found, err := jsonfile.ReadBeside(path, "aggregate", func(r *jsonfile.Reader, key string) error {
 		switch key {
 		case "evaluation_results":
 			return r.Array(func(i int) error {
@@ -73,8 +63,8 @@ func readAggregate(samples string) (*aggregateOf, error) {
 		}
 		return r.Skip()
 	})
-	if err != nil {
-		return nil, fmt.Errorf("the aggregate %s next to it: %w", filepath.Base(path), err)
+	if err != nil || !found {
+		return nil, err
 	}
 	return a, nil
 }
@@ -87,11 +77,11 @@ func (l *reader) judge(a *aggregateOf) {
 	}
 	for i := range a.results {
 		one := &a.results[i]
-		sum := l.sums[one.ID]
-		if sum == nil && len(a.results) == 1 && len(l.sums) == 1 { // records need not name their result
-			one.ID, sum = "", l.sums[""]
+		scores := l.scores[one.ID]
+		if scores == nil && len(a.results) == 1 && len(l.scores) == 1 { // records need not name their result
+			one.ID, scores = "", l.scores[""]
 		}
-		if sum == nil {
+		if scores == nil {
 			continue
 		}
 		name := (&record{result: one.ID}).name("score")
@@ -100,12 +90,12 @@ func (l *reader) judge(a *aggregateOf) {
 				log.Higher[name] = !*one.Metric.Lower
 			}
 		}
-		mean, n := statistics.Mean(sum.scores), len(sum.scores)
-		switch total, said := one.Score.Uncertainty.Samples, one.Score.Score; {
+		mean, n := statistics.Mean(scores), len(scores)
+		switch total, recorded := one.Score.Uncertainty.Samples, one.Score.Score; {
 		case total > n:
 			first.Notes = append(first.Notes, fmt.Sprintf("%d of %s of %s are not in the file", total-n, text.Count(total, "sample"), text.Line(name, 60)))
-		case said != nil && len(l.logs) == 1 && a.rows == 0 && !near(mean, *said) && !near(100*mean, *said):
-			first.Notes = append(first.Notes, fmt.Sprintf("the aggregate of %s is %.4g, but the mean of %s here is %.4g: some can be missing", text.Line(name, 60), *said, text.Count(n, "sample"), mean))
+		case recorded != nil && len(l.logs) == 1 && a.rows == 0 && !near(mean, *recorded) && !near(100*mean, *recorded):
+			first.Notes = append(first.Notes, fmt.Sprintf("the aggregate of %s is %.4g, but the mean of %s here is %.4g: some can be missing", text.Line(name, 60), *recorded, text.Count(n, "sample"), mean))
 		}
 	}
 }

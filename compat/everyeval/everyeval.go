@@ -50,7 +50,7 @@ type reader struct {
 	none    map[*plan.Log]int  // records whose score is not a number
 	records int
 	size    plan.LogSize
-	sums    map[string]*resultSum // scores, by result
+	scores  map[string][]float64 // by result
 }
 
 type resultKey struct {
@@ -59,7 +59,7 @@ type resultKey struct {
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
-	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}, sums: map[string]*resultSum{}}
+	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}, scores: map[string][]float64{}}
 	if err := jsonfile.Lines(file, l.record); err != nil {
 		return nil, err
 	}
@@ -176,10 +176,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 		l.none[log]++
 		return l.value(r, log, nil, c.name("score"), 0)
 	}
-	if l.sums[c.result] == nil {
-		l.sums[c.result] = &resultSum{}
-	}
-	l.sums[c.result].scores = append(l.sums[c.result].scores, score)
+	l.scores[c.result] = append(l.scores[c.result], score)
 	if err := l.value(r, log, a, c.name("score"), score); err != nil || c.correct == nil {
 		return err
 	}

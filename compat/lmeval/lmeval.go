@@ -209,17 +209,7 @@ type sampleCount struct{ Original, Effective int }
 // readResults reads the results at a path, or nothing if there are none.
 func readResults(path string) (results, error) {
 	all := results{higher: map[string]map[string]bool{}, samples: map[string]sampleCount{}}
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return all, nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return all, err
-	}
-	defer file.Close()
-	r := jsonfile.New(file)
-	err = r.Object(func(key string) error {
+	_, err := jsonfile.ReadBeside(path, "results", func(r *jsonfile.Reader, key string) error {
 		switch key {
 		case "model_name":
 			return r.Value(&all.model)
@@ -247,8 +237,5 @@ func readResults(path string) (results, error) {
 		}
 		return r.Skip()
 	})
-	if err != nil {
-		return all, fmt.Errorf("the results %s next to it: %w", filepath.Base(path), err)
-	}
-	return all, nil
+	return all, err
 }
