@@ -48,11 +48,11 @@ const (
 	failed
 )
 
-// elementOutcomes are the elements below a test case for how it ended. Surefire adds others, such as flakyFailure, for
+// elementOutcomes maps elements below a test case to how it ended. Surefire adds others, such as flakyFailure, for
 // attempts that do not decide.
 var elementOutcomes = map[string]outcome{"failure": failed, "error": errored, "skipped": notRun, "ignored": notRun, "disabled": notRun}
 
-// wordOutcomes are values of the attributes status and result, in lower case, by which GoogleTest, CTest, Bazel and
+// wordOutcomes maps values of the attributes status and result, in lower case, by which GoogleTest, CTest, Bazel and
 // others record how a test ended, with or without an element.
 var wordOutcomes = map[string]outcome{
 	"": passed, "run": passed, "completed": passed, "passed": passed, "pass": passed, "success": passed, "successful": passed, "succeeded": passed, "ok": passed, "true": passed, "fixed": passed,
@@ -66,7 +66,8 @@ var wordOutcomes = map[string]outcome{
 type testcase struct {
 	name, message string
 	outcome       outcome
-	failures      int // elements for failures and errors
+	byAttribute   bool // message is made of an attribute
+	failures      int  // elements for failures and errors
 }
 
 // suite is a test suite that is being read.
@@ -224,6 +225,7 @@ func newCase(e xml.StartElement) *testcase {
 	if strings.EqualFold(attribute(e, "executed"), "false") {
 		t.end(notRun, "it was not executed")
 	}
+	t.byAttribute = true
 	return t
 }
 
@@ -238,8 +240,8 @@ func caseName(e xml.StartElement) string {
 
 // end records an outcome. An equal one with a message replaces that of an attribute.
 func (t *testcase) end(end outcome, message string) {
-	if end > t.outcome || end == t.outcome && message != "" && strings.HasPrefix(t.message, "status is ") {
-		t.outcome, t.message = end, text.Line(message, 200)
+	if end > t.outcome || end == t.outcome && message != "" && t.byAttribute {
+		t.outcome, t.message, t.byAttribute = end, text.Line(message, 200), false
 	}
 }
 
