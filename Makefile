@@ -154,7 +154,6 @@ test-all: other-modules
 
 # What real programs need, so that it can be made beside other steps.
 prepare: build $(UV) $(GOJUDGE)
-	@scripts/apt-install strace=strace
 	@UV=$(UV) scripts/with-docker $(DOCKER) true
 
 check: fmt vet staticcheck unit
@@ -205,7 +204,6 @@ WITH_REAL = PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 
 # Tests with Python, uv, a docker daemon and go-judge. The daemons end with it, even if it is interrupted.
 real: build $(UV) $(GOJUDGE)
-	@scripts/apt-install strace=strace
 	@$(WITH_REAL) scripts/with-docker $(DOCKER) $(GO_TEST) real $(TEST_FLAGS) -p 1 -- -run '$(SAMPLE)' $(SAMPLE_PACKAGES)
 
 # All tests at long sizes, with real programs.
