@@ -152,3 +152,6 @@ type Exit struct {
 	OOM      bool
 	OOMLimit int64
 }
+
+// Succeeded reports whether the program exited with status 0 on its own, within all limits.
+func (x Exit) Succeeded() bool { return x == Exit{Seconds: x.Seconds} }

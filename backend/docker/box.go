@@ -139,7 +139,7 @@ func (p blueprint) host() (*container.HostConfig, error) {
 	return host, nil
 }
 
-// shmSize is the size of /dev/shm in bytes.
+// shmSize limits /dev/shm, in bytes.
 const shmSize = 64 << 20
 
 // runnerCapabilities are the capabilities of the runner, which commands lack: it switches to their user,

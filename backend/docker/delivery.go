@@ -133,6 +133,7 @@ func (s *session) deliver(ctx context.Context, on string) error {
 	}
 	spec := backend.Spec{Name: s.name, ReadOnly: s.readOnly, Places: s.places}
 	if err := s.box.start(ctx, s.b.store, spec, s.b.opt.Grace); err != nil || s.work != nil {
+		s.b.forget(err)
 		return err
 	}
 	waiting := s.inputs

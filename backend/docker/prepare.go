@@ -80,9 +80,8 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 			return err
 		},
 	}
-	done := func() bool { return exit == backend.Exit{Seconds: exit.Seconds} }
 	maker.after = func(ctx context.Context, id string) error {
-		if !done() {
+		if !exit.Succeeded() {
 			return nil
 		}
 		keeper := oneShotContainer{
@@ -95,7 +94,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	if err := maker.do(ctx); err != nil {
 		return "", backend.Exit{}, err
 	}
-	if !done() {
+	if !exit.Succeeded() {
 		return "", exit, nil
 	}
 	return snapshot, exit, nil
@@ -184,6 +183,7 @@ func (o *oneShotContainer) do(ctx context.Context) (err error) {
 	}
 	if o.run != nil {
 		if err := c.start(ctx, b.store, backend.Spec{Name: o.name}, b.opt.Grace); err != nil {
+			b.forget(err)
 			return err
 		}
 		if err := errors.Join(o.run(ctx, c.runner), c.end(ctx)); err != nil {

@@ -67,7 +67,6 @@ func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, g
 	defer launch.Stop()
 	if r.Stream, err = worker.OpenStream(ctx, out, conn.Conn, store, spec); err != nil {
 		err = r.blame(ctx, err)
-		b.bridges.b.forget(err)
 		return errors.Join(err, b.end(ctx))
 	}
 	return nil

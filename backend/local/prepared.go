@@ -32,8 +32,8 @@ type Prepared struct {
 	damaged error // why it must not be used again
 }
 
-// sealSuffix is the suffix of the file next to a prepared directory with its state. It is written last.
-const sealSuffix = ".sealed"
+// SealSuffix is the suffix of the file next to a prepared directory with its state. It is written last.
+const SealSuffix = ".sealed"
 
 // settling limits the time until the state of new files can be recorded: file systems can keep whole seconds.
 var settling = retry.Patience{For: 10 * time.Second, Pause: 50 * time.Millisecond, Longest: 500 * time.Millisecond}
@@ -94,12 +94,12 @@ func (b *Backend) prepareDir(ctx context.Context, cmd backend.Command) (exit bac
 	defer lock.Close()
 	p := OpenPrepared(dir)
 	if p == nil {
-		b.prepared.set(dir, nil) // its own command is not one of those that use it
+		b.prepared.set(dir, nil) // its own command does not use it
 		if err := discard(dir); err != nil {
 			return exit, fmt.Errorf("removing a changed directory: %w", err)
 		}
 		exit, err = backend.PrepareShared(ctx, unisolatedBackend{b}, cmd)
-		if err != nil || exit != (backend.Exit{Seconds: exit.Seconds}) {
+		if err != nil || !exit.Succeeded() {
 			return exit, err
 		}
 		if p, err = RecordPrepared(ctx, dir, b.opt.Digest); err != nil {
@@ -126,7 +126,7 @@ func discard(dir string) error {
 
 // OpenPrepared returns a directory in its recorded state, or nil if it has none or was changed.
 func OpenPrepared(dir string) *Prepared {
-	state, err := cache.DecodeSnapshot(proof.Place{}.Read(dir + sealSuffix))
+	state, err := cache.DecodeSnapshot(proof.Place{}.Read(dir + SealSuffix))
 	if err != nil {
 		return nil
 	}
@@ -165,7 +165,7 @@ func RecordPrepared(ctx context.Context, dir string, sum digest) (*Prepared, err
 	if err != nil {
 		return nil, err
 	}
-	return p, proof.Place{}.Write(dir+sealSuffix, 0o444, p.state.Encode())
+	return p, proof.Place{}.Write(dir+SealSuffix, 0o444, p.state.Encode())
 }
 
 // sightAll takes the state of every path below a directory. Interpreters can add files to __pycache__.
@@ -211,7 +211,7 @@ func (p *Prepared) Verify() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.damaged == nil && found != nil {
-		p.damaged = &backend.ToolError{Tool: p.dir, Err: fmt.Errorf("its files are not those that were prepared: %w", found), Hint: "it is prepared again"}
+		p.damaged = &backend.ToolError{Tool: p.dir, Err: fmt.Errorf("its files are not the prepared ones: %w", found), Hint: "it is prepared again"}
 	}
 	return p.damaged
 }
@@ -229,7 +229,7 @@ func (b *Backend) usePrepared(ctx context.Context, c backend.Command) (named []*
 	for _, p := range b.prepared.namedBy(c) {
 		if p.known() != nil {
 			exit, err := b.prepareDir(ctx, p.cmd)
-			if err == nil && exit != (backend.Exit{Seconds: exit.Seconds}) {
+			if err == nil && !exit.Succeeded() {
 				err = fmt.Errorf("its command ended with status %d", exit.Code)
 			}
 			if err != nil {

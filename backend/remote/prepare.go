@@ -88,7 +88,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	if err != nil {
 		return nil, backend.Exit{}, err
 	}
-	if r.Exit != (backend.Exit{Seconds: r.Exit.Seconds}) {
+	if !r.Exit.Succeeded() {
 		return nil, r.Exit, nil
 	}
 	index, text, err := b.index(ctx, r)

@@ -81,7 +81,7 @@ func (b pooledBackend) Prepare(ctx context.Context, name string, cmd backend.Com
 	}
 	defer b.release(c)
 	_, exit, err = c.client.Backend().Prepare(ctx, name, cmd)
-	if err == nil && exit == (backend.Exit{Seconds: exit.Seconds}) {
+	if err == nil && exit.Succeeded() {
 		cmd.Output, cmd.Errors, cmd.Notes = nil, nil, nil
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	c.pool.mu.Unlock()
 	for _, p := range missing {
 		_, exit, err := c.client.Backend().Prepare(ctx, p.name, p.cmd)
-		if err == nil && exit != (backend.Exit{Seconds: exit.Seconds}) {
+		if err == nil && !exit.Succeeded() {
 			err = fmt.Errorf("the command ended with %+v", exit)
 		}
 		if err != nil {

@@ -21,10 +21,10 @@ import (
 // actions reuse them. Commands are isolated, so that they can read but not change it.
 
 const (
-	// completeMark is the name of the file that marks a complete environment.
-	completeMark = "whole"
-	// content is the directory of its content.
+	// content is the directory of the content of an environment.
 	content = "content"
+	// seal is the file that completes an environment. Its time is that of the last use.
+	seal = content + local.SealSuffix
 	// lockSuffix is the suffix of the lock file next to an environment, so that only one action creates it.
 	lockSuffix = ".lock"
 )
@@ -45,7 +45,7 @@ func (h *host) prepare(ctx context.Context, task *wire.Session, result *wire.Res
 		_, exit, err := h.backend(task.ID).Prepare(ctx, task.Prepare, cmd)
 		return exit, err
 	})
-	if err != nil || result.Exit != (backend.Exit{Seconds: result.Exit.Seconds}) {
+	if err != nil || !result.Exit.Succeeded() {
 		return err
 	}
 	root, err := os.OpenRoot(place)
@@ -64,11 +64,8 @@ func (h *host) environment(ctx context.Context, s *wire.Snapshot) (string, *loca
 	}
 	place := h.place(s.ID)
 	dir := filepath.Join(place, content)
-	now := time.Now()
-	if os.Chtimes(filepath.Join(place, completeMark), now, now) == nil {
-		if found := local.OpenPrepared(dir); found != nil {
-			return dir, found, nil
-		}
+	if found := use(place); found != nil {
+		return dir, found, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
 		return "", nil, err
@@ -78,19 +75,23 @@ func (h *host) environment(ctx context.Context, s *wire.Snapshot) (string, *loca
 		return "", nil, err
 	}
 	defer lock.Close()
-	if _, err := os.Stat(filepath.Join(place, completeMark)); err == nil { // another action created it meanwhile
-		if found := local.OpenPrepared(dir); found != nil {
-			return dir, found, nil
-		}
+	if found := use(place); found != nil { // another action created it meanwhile
+		return dir, found, nil
 	}
 	if err := h.unpack(place, s); err != nil {
 		return "", nil, fmt.Errorf("preparing the environment: %w", err)
 	}
 	made, err := local.RecordPrepared(ctx, dir, nil)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(place, completeMark), nil, 0o644)
-	}
 	return dir, made, err
+}
+
+// use returns a complete environment that is unchanged, or nil.
+func use(place string) *local.Prepared {
+	now := time.Now()
+	if os.Chtimes(filepath.Join(place, seal), now, now) != nil {
+		return nil
+	}
+	return local.OpenPrepared(filepath.Join(place, content))
 }
 
 func (h *host) unpack(place string, s *wire.Snapshot) error {

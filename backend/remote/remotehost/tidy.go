@@ -19,7 +19,7 @@ func (h *host) tidy() {
 	before := time.Now().Add(-unusedAge)
 	for _, e := range h.entries(environmentsDir) {
 		dir := filepath.Join(h.base, environmentsDir, strings.TrimSuffix(e.Name(), lockSuffix))
-		mark := filepath.Join(dir, completeMark)
+		mark := filepath.Join(dir, seal)
 		used, err := os.Stat(mark)
 		switch {
 		case err == nil && used.ModTime().Before(before):
