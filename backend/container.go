@@ -15,7 +15,7 @@ type ContainerFact struct {
 	Limits   LowLimits
 }
 
-// LimitsChanged is the hint of a *ToolError about a Container with other Limits.
+// LimitsChanged explains a *ToolError about a Container with other Limits.
 const LimitsChanged = "the container engine was configured differently before: run again"
 
 // Container describes how the first process of a container runs the commands of its one session.

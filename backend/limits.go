@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// Limit is a resource limit of commands. They can raise the soft limit to the hard one.
+// Limit describes a resource limit of commands, which can raise the soft limit to the hard one.
 type Limit struct {
 	Key        string // as container engines name it
 	Name       string // for identities

@@ -2,7 +2,7 @@ package backend
 
 import "golang.org/x/sys/unix"
 
-// resources are the kernel's numbers of CommandLimits.
+// resources maps keys of CommandLimits to the kernel's numbers.
 var resources = map[string]int{
 	"nofile": unix.RLIMIT_NOFILE, "stack": unix.RLIMIT_STACK, "core": unix.RLIMIT_CORE, "as": unix.RLIMIT_AS, "data": unix.RLIMIT_DATA,
 	"rss": unix.RLIMIT_RSS, "cpu": unix.RLIMIT_CPU, "fsize": unix.RLIMIT_FSIZE, "rttime": unix.RLIMIT_RTTIME, "nproc": unix.RLIMIT_NPROC,

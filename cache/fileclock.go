@@ -16,7 +16,7 @@ var callerClock = time.Now
 type fileClocks struct {
 	mu    sync.Mutex
 	known map[uint64]fileClock // by identity of the file system
-	dirs  []string             // our own directories, in which files can be created
+	dirs  []string             // our own directories, where files can be created
 }
 
 type fileClock struct {
@@ -45,8 +45,8 @@ func (c *fileClocks) addDir(dir string) {
 	}
 }
 
-// ahead returns how far the caller's clock is ahead on the file system of path: the stamp of a file that is created
-// there tells. It returns 0 if no file can be created.
+// ahead returns how far the caller's clock is ahead of the file system of path, by the stamp of a file that it creates
+// there. It returns 0 if it cannot create one.
 func (c *fileClocks) ahead(path string, dev uint64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,8 +55,7 @@ func (c *fileClocks) ahead(path string, dev uint64) int64 {
 		return clock.ahead
 	}
 	for _, dir := range append([]string{filepath.Dir(path)}, c.dirs...) {
-		own := len(c.dirs) > 0 && slices.Contains(c.dirs, dir)
-		if stamp, on, ok := stampIn(dir, own); ok && on == dev {
+		if stamp, on, ok := stampIn(dir, slices.Contains(c.dirs, dir)); ok && on == dev {
 			clock = fileClock{ahead: callerClock().UnixNano() - stamp, at: time.Now()}
 			if stamp%1e9 != 0 && clock.ahead < fineTick/2 { // the rest of the tick has room for it
 				clock.ahead = 0

@@ -100,7 +100,7 @@ func worth(logs []*plan.Log) string {
 	return noVerdict
 }
 
-// Every format has a row for each of its statuses in README.md, and is read as the row says.
+// Every format has a row for each of its statuses in README.md, and is read like that row.
 func TestStatuses(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	if err != nil {

@@ -56,17 +56,16 @@ func NewRunID(now time.Time, random uint16) string {
 	return fmt.Sprintf("%s-%03x%03x", now.UTC().Format("20060102-150405"), fraction, random&0xfff)
 }
 
-// NextRunID returns an id that sorts after those of all recorded runs, also of those that began while the clock was
+// NextRunID returns an id that sorts after the ids of all recorded runs, also of runs that began while the clock was
 // ahead: the order of runs is the order of their records. Runs that the user's key does not prove do not count.
 func NextRunID(state Records, now time.Time, random uint16) string {
 	next := NewRunID(now, random)
 	ids, _ := Runs(state) // without a list, the clock decides
 	for _, id := range slices.Backward(ids) {
-		began, ok := timeOfRun(id)
 		if id < next {
 			break
 		}
-		if ok && !OpenRun(state, id).Foreign() {
+		if began, ok := timeOfRun(id); ok && !OpenRun(state, id).Foreign() {
 			if after := NewRunID(began.Add(runIDStep), random); after > id {
 				return after
 			}

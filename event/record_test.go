@@ -274,7 +274,7 @@ func TestNewRunID(t *testing.T) {
 	}
 }
 
-// A run is later than those that were recorded before, whatever the clock showed then.
+// A run is later than all runs that were recorded before, whatever the clock showed then.
 func TestNextRunID(t *testing.T) {
 	state := t.TempDir()
 	records := Records{Dir: state}

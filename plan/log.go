@@ -34,7 +34,7 @@ type Log struct {
 	Metrics  []string          // the names of an attempt's values; the first is the default
 	Attempts []LogAttempt
 	Notes    []string // remarks about missing data, or data that its program counts differently
-	// Higher reports whether higher values are better, for each metric whose program says so.
+	// Higher reports whether higher values are better, for each metric whose direction the program records.
 	Higher map[string]bool
 	// Unjudged means that the file has only answers. Their verdicts can be in another file next to it, without
 	// a contender's name.

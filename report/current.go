@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// StateNew is the State of a checkpoint that was never judged. Its class is verdict.NotRun.
+// StateNew marks a checkpoint that was never judged. Its class is verdict.NotRun.
 const StateNew = "new"
 
 // neverJudged reports whether c is a checkpoint of the configuration that no run has judged.
@@ -25,7 +25,7 @@ func (c *Checkpoint) judgedIn(run string) string {
 // as message.
 func (c *Checkpoint) Current() Checkpoint {
 	if outcome := outcomeOf(c); c.State == "" || outcome == verdict.OutcomeBroken || outcome == verdict.OutcomeSkipped || c.Class == verdict.InputError {
-		return *c // the last three are no verdicts anyway
+		return *c // none of the last three is a verdict
 	}
 	why := "the last result is out of date: " + c.State
 	if c.maybeCurrent() {

@@ -39,7 +39,7 @@ type fakeDaemon struct {
 	dead      bool           // requests on open connections are cut off
 }
 
-// fakeContainer is a container of a fakeDaemon: its streams, and whether it has ended. Tests that start several call
+// fakeContainer holds the streams of a fakeDaemon's container, and whether it has ended. Tests that start several call
 // all of them x.
 type fakeContainer struct {
 	ended chan struct{} // closed by end

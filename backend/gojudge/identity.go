@@ -13,9 +13,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Identity implements backend.Sandbox: the platform, the version of go-judge, and the output of each
-// command in Options.Versions, and limits of this process that the server inherits. If the answers of an earlier run are still valid, it does not start the
-// server.
+// Identity implements backend.Sandbox. It returns the platform, the version of go-judge, the output of each command in
+// Options.Versions, and limits of this process that the server inherits. If the answers of an earlier run are still
+// valid, it does not start the server.
 func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	s.asking.Lock()
 	defer s.asking.Unlock()

@@ -81,7 +81,7 @@ func (b *Backend) installedIn(path string) string {
 	return own
 }
 
-// systemDirs are the directories of the programs that the system or its package manager installed.
+// systemDirs lists the directories of programs that the system or its package manager installed.
 var systemDirs = []string{"/bin", "/gnu", "/home/linuxbrew", "/lib", "/lib64", "/nix", "/opt/homebrew", "/opt/local", "/sbin", "/snap", "/usr"}
 
 // isEnvironment reports whether a directory is a Python environment, whose packages are identified.
@@ -94,7 +94,7 @@ func isEnvironment(dir string) bool {
 	return false
 }
 
-// generatedDirs are directories of compiled modules, and of packages, which are identified by their records.
+// generatedDirs lists names of directories of compiled modules, and of packages, which their records identify.
 var generatedDirs = []string{"__pycache__", "site-packages", "dist-packages"}
 
 // tree returns the digest of all files below a directory, except those of except, of hidden directories, of

@@ -140,7 +140,7 @@ func realDirectory(dir string) (string, error) {
 // closedDirs returns directories that no command sees, except deeper paths that its arguments or environment
 // name.
 func (b *Backend) closedDirs() []string {
-	scratch, _ := b.scratch.Find() // without it, there are no sessions
+	scratch, _ := b.scratch.Find() // without it, no session opens
 	closed := append([]string{scratch}, b.opt.Hidden...)
 	if b.opt.Home != "" {
 		closed = append(closed, b.opt.Home)

@@ -36,8 +36,8 @@ var attackTracks = []struct {
 	{"verify", "verifier", []string{"local.host", "docker.box"}},
 }
 
-// sampledAttacks are the attacks of make test, by problem: one for each mechanism. Those with an asterisk touch the edge of
-// a container, and are judged there as well. Long tests have all, everywhere.
+// sampledAttacks lists the attacks of make test, by problem: one for each mechanism. Attacks with an asterisk touch the edge
+// of a container, and are judged there as well. Long tests have all, everywhere.
 var sampledAttacks = map[string]string{
 	"add": `*forged_report forged_report_late regroups_tests opens_pytests_memory finds_the_key swaps_plugin module_before_tests
 		report_as_pipe report_as_link *kills_everything interrupts_pytest rewrites_tests rewrites_late_data replaces_workspace
@@ -52,7 +52,7 @@ var sampledAttacks = map[string]string{
 	"verify":   "writes_reward_that_wins reward_as_link *kills_script *rewards_late *puts_programs_in_place *many_files spoils_reward",
 }
 
-// waitingAttacks are those that only a limit ends, by problem. They have a short one; all others, and the right
+// waitingAttacks lists the attacks that only a limit ends, by problem. They have a short one; all others, and the right
 // solution, have limits that no machine is too busy for.
 var waitingAttacks = map[string]string{
 	"add": "prints_much sleeps stops_pytest", "grade": "prints_much score_as_pipe sleeps stops_grader",
@@ -60,7 +60,7 @@ var waitingAttacks = map[string]string{
 	"judge": "", "verify": "prints_much reward_as_pipe sleeps",
 }
 
-// attackLimits are the limits of a project of attacks, in seconds.
+// attackLimits limits a project of attacks, in seconds.
 type attackLimits struct{ program, session int }
 
 var (

@@ -221,7 +221,7 @@ func setUp(env *testscript.Env, real bool) error {
 		return err
 	}
 	env.Setenv(schemaVariable, schemas)
-	if _, err := os.ReadDir(schemas); err != nil { // commands read them: this tells go's test cache
+	if _, err := os.ReadDir(schemas); err != nil { // commands read them, which go's test cache does not see
 		return err
 	}
 	env.Setenv("COLUMNS", "2000") // fits.txtar has narrow terminals

@@ -265,7 +265,7 @@ func (r *reader) finish() ([]*plan.Log, error) {
 	}
 	slices.SortStableFunc(metrics, func(a, b string) int { return rank(a) - rank(b) })
 	if distinct := slices.Compact(slices.Sorted(slices.Values(r.first))); len(distinct) == len(r.logs) {
-		for i, l := range r.logs { // the first column tells them apart
+		for i, l := range r.logs { // the first column distinguishes them
 			l.Name = r.first[i]
 		}
 	}

@@ -233,25 +233,25 @@ func (r *logReader) matched() string {
 	return line
 }
 
-// direction reports whether lower values of a metric are better: as asked, or as the files say.
+// direction reports whether lower values of a metric are better: as requested, or according to the files.
 func (r *logReader) direction(metric string, lower bool) (lowerBest bool, note string, err error) {
-	said := map[bool]*sideLog{}
+	sides := map[bool]*sideLog{}
 	for _, l := range r.logs {
 		if higher, known := l.Higher[metric]; known {
-			said[higher] = cmp.Or(said[higher], l)
+			sides[higher] = cmp.Or(sides[higher], l)
 		}
 	}
 	name := text.Line(metric, 60)
 	switch {
-	case said[true] != nil && said[false] != nil:
-		return false, "", fmt.Errorf("higher values of %s are better in %s, and lower ones in %s", name, said[true].side, said[false].side)
-	case lower && said[true] != nil:
-		return false, "", fmt.Errorf("--lower does not fit: in %s, higher values of %s are better", said[true].side, name)
-	case said[false] != nil:
+	case sides[true] != nil && sides[false] != nil:
+		return false, "", fmt.Errorf("higher values of %s are better in %s, and lower ones in %s", name, sides[true].side, sides[false].side)
+	case lower && sides[true] != nil:
+		return false, "", fmt.Errorf("--lower does not fit: in %s, higher values of %s are better", sides[true].side, name)
+	case sides[false] != nil:
 		return true, "lower values of " + name + " are better, according to the files", nil
 	case lower:
 		return true, "lower values of " + name + " are better", nil
-	case said[true] != nil:
+	case sides[true] != nil:
 		return false, "", nil
 	}
 	return false, "higher values of " + name + " are assumed to be better; --lower is the opposite", nil

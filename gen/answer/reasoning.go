@@ -15,10 +15,12 @@ import (
 //	The answer.
 //
 // Some chat templates end the prompt with the opening tag, so that an answer has only the closing one.
+const reasoningName = `(?:\w+:)?(?:think|thinking|thoughts?|reasoning|scratchpad)`
+
 var (
-	reasoningBegin = lazyregexp.New(`(?i)^\s*<(?:\w+:)?(?:think|thinking|thoughts?|reasoning|scratchpad)>`)
-	reasoningClose = lazyregexp.New(`(?i)</(?:\w+:)?(?:think|thinking|thoughts?|reasoning|scratchpad)>`)
-	reasoningTag   = lazyregexp.New(`(?im)</?(?:\w+:)?(?:think|thinking|thoughts?|reasoning|scratchpad)>([ \t]*$)?`)
+	reasoningBegin = lazyregexp.New(`(?i)^\s*<` + reasoningName + `>`)
+	reasoningClose = lazyregexp.New(`(?i)</` + reasoningName + `>`)
+	reasoningTag   = lazyregexp.New(`(?im)</?` + reasoningName + `>([ \t]*$)?`)
 )
 
 var errReasoning = errors.New("the answer ends within its reasoning")

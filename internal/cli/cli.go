@@ -36,7 +36,7 @@ type IO struct {
 	Kinds      []kind.Kind // kinds of backends
 }
 
-// endProcess is replaced by tests.
+// endProcess ends this process. Tests replace it.
 var endProcess = os.Exit
 
 // errInterrupted is the cause of a context cancelled by a signal.

@@ -14,8 +14,8 @@ import (
 // maxLine limits a message of an agent in bytes, below the limit of the library.
 const maxLine = 8 << 20
 
-// lines reads messages, one a line, and returns those that the library can read, which ends the conversation at
-// any other: these get an error as answer. A batch becomes several messages.
+// lines reads messages, one a line, and returns those for the library. The library would end the conversation at a
+// malformed message, so lines answers it with an error. A batch becomes several messages.
 type lines struct {
 	io.Closer
 	in   *bufio.Reader

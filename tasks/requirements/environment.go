@@ -10,7 +10,7 @@ import (
 
 // build creates an environment in $2: $1 is the interpreter, $3 an option of uv or "", followed by the
 // lines of locked packages. The environment is created next to its final path and then moved atomically. Its
-// files are copies: commands of other sessions can be able to write to uv's cache.
+// files are copies, since commands of other sessions might write to uv's cache.
 const build = `set -eu
 [ ! -f "$2/complete" ] || exit 0
 mkdir -p "${2%/*}"

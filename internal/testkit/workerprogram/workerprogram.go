@@ -17,7 +17,7 @@ func Build(file string) error {
 		return fmt.Errorf("listing the packages of fevalgraph-worker: %w", err)
 	}
 	for dir := range strings.Lines(string(dirs)) {
-		_, _ = os.ReadDir(strings.TrimSpace(dir)) // tells go's test cache that the test depends on them
+		_, _ = os.ReadDir(strings.TrimSpace(dir)) // for go's test cache: the test depends on them
 	}
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", file, program)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

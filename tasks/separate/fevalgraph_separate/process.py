@@ -327,7 +327,7 @@ class Function:
         self._conversation, self._number = conversation, number
 
     def __call__(self, *args, **kwargs):
-        # A thread that serves a request has its own conversation, in which the grader listens.
+        # A thread that serves a request has its own conversation, where the grader listens.
         own = getattr(self._conversation.server.local, "conversation", None) or self._conversation
         return own.call(self._number, args, kwargs)
 

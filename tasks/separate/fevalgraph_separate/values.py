@@ -343,7 +343,7 @@ _READ = {
 
 
 class Channel:
-    """The two pipes of one conversation, in which requests are nested and not concurrent. After
+    """The two pipes of one conversation, whose requests are nested and not concurrent. After
     an interruption neither side knows how much of a message was passed, so the channel is closed,
     and the next request has another: no answer is taken for that of a later request."""
 
@@ -364,7 +364,7 @@ class Channel:
 
 
 # Messages of the control socket: what to do, and the number of a channel. Those that open one
-# carry its descriptors: OPEN_MAIN for the main thread, in which alone signals can be handled.
+# carry its descriptors: OPEN_MAIN for the main thread, the only one that can handle signals.
 CONTROL = struct.Struct("<cQ")
 OPEN_MAIN, OPEN, ABANDON = b"m", b"o", b"a"
 
