@@ -72,6 +72,20 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// An element explains more than the attribute that records the same outcome.
+func TestMessageOfElement(t *testing.T) {
+	for _, attribute := range []string{`status="fail"`, `result="failed"`} {
+		content := "<testsuite><testcase name='a' " + attribute + "><failure message='1 is not 2'/></testcase></testsuite>"
+		logs, err := read(textfile.Open(t, "x.xml", content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := logs[0].Attempts[0].Message; got != "1 is not 2" {
+			t.Errorf("%s: the message is %q", attribute, got)
+		}
+	}
+}
+
 func TestBroken(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"empty":        {"", "it has no test case"},
