@@ -49,7 +49,7 @@ func (l *loader) includePattern(src *source, b *block, pattern string) {
 	}
 	dir, rest := splitGlob(l.resolve(src, pattern))
 	l.input("fileset", dir+"\x00"+rest)
-	names, err := funcs.Glob(dir, rest)
+	names, err := funcs.Glob(dir, l.show(dir), rest)
 	if err != nil {
 		at.code, at.summary, at.detail = "unreadable-file", "Unreadable file", err.Error()
 		l.report(at)

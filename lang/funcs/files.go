@@ -153,7 +153,7 @@ func (f Files) exists() function.Function {
 }
 
 // search returns a function that lists the matches of glob.
-func (f Files) search(description string, glob func(dir, pattern string) ([]string, error)) function.Function {
+func (f Files) search(description string, glob func(dir, written, pattern string) ([]string, error)) function.Function {
 	return function.New(&function.Spec{
 		Description: description,
 		Params: []function.Parameter{
@@ -170,7 +170,7 @@ func (f Files) search(description string, glob func(dir, pattern string) ([]stri
 			} else if err != nil {
 				return unknown, function.NewArgError(0, err)
 			}
-			names, err := glob(dir, pattern)
+			names, err := glob(dir, args[0].AsString(), pattern)
 			if err != nil {
 				return unknown, function.NewArgError(1, err)
 			}
@@ -195,7 +195,7 @@ func (f Files) Glob(written, pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Glob(dir, pattern)
+	return Glob(dir, written, pattern)
 }
 
 // searchRoot returns the directory to search for a pattern.
@@ -218,19 +218,19 @@ func (f Files) searchRoot(written, pattern string) (string, error) {
 }
 
 // Glob returns the sorted slash-separated paths, relative to dir, of the regular files that match a
-// doublestar pattern, see subpath.Glob. Symbolic links to files match; links to directories are neither matched nor entered,
+// doublestar pattern, see subpath.Glob. Errors name the directory as it is written in the configuration. Symbolic links to files match; links to directories are neither matched nor entered,
 // so link loops are harmless. Names that are not UTF-8, dangling links and unreadable directories are
 // errors: the result is never silently incomplete.
-func Glob(dir, pattern string) ([]string, error) {
-	return glob(dir, pattern, func(path string) (bool, error) {
+func Glob(dir, written, pattern string) ([]string, error) {
+	return glob(dir, written, pattern, func(path string) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && !info.IsDir(), err
 	}, doublestar.WithFilesOnly())
 }
 
 // globDirs does the same for directories, except links to directories and dir itself.
-func globDirs(dir, pattern string) ([]string, error) {
-	names, err := glob(dir, pattern, func(path string) (bool, error) {
+func globDirs(dir, written, pattern string) ([]string, error) {
+	names, err := glob(dir, written, pattern, func(path string) (bool, error) {
 		info, err := os.Lstat(path)
 		return err == nil && info.IsDir(), err
 	})
@@ -238,7 +238,7 @@ func globDirs(dir, pattern string) ([]string, error) {
 }
 
 // glob returns the relevant matches of a pattern.
-func glob(dir, pattern string, matters func(path string) (bool, error), more ...doublestar.GlobOption) ([]string, error) {
+func glob(dir, written, pattern string, matters func(path string) (bool, error), more ...doublestar.GlobOption) ([]string, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fmt.Errorf("%q is not a valid pattern", pattern)
 	}
@@ -261,7 +261,7 @@ func glob(dir, pattern string, matters func(path string) (bool, error), more ...
 		switch ok, err := matters(filepath.Join(dir, name)); {
 		case errors.Is(err, fs.ErrNotExist):
 			target, _ := os.Readlink(filepath.Join(dir, name))
-			return nil, fmt.Errorf("%q in %q is a link to %q, which does not exist", name, dir, target)
+			return nil, fmt.Errorf("%q in %q is a link to %q, which does not exist", name, written, target)
 		case err != nil:
 			return nil, reason(name, err)
 		case ok:
