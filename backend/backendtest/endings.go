@@ -114,26 +114,25 @@ func testLeftovers(t *testing.T, open Opener) {
 	}
 }
 
+// A limit ends all processes, whichever way they got away.
 func testTimeout(t *testing.T, open Opener) {
+	script, n := "trap '' TERM\n", 0
 	for _, way := range ways {
-		t.Run(way.name, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
-			cmd := shell("trap '' TERM\n" + way.script + "\n" + wait(way.n) + "\necho ready; while :; do sleep 1000; done")
-			s, exit, out := overrun(t, open, cmd, "ready\n")
-			if !exit.TimedOut || exit.Seconds < 1 || out != "ready\n" {
-				t.Errorf("got %+v, %q", exit, out)
-			}
-			if exit.Signal != "killed" || exit.Code != -1 {
-				t.Errorf("a program that ignores SIGTERM ended with %+v", exit)
-			}
-			checkEnded(t, s, way.n)
-		})
+		script, n = script+way.script+"\n", n+way.n
 	}
+	s, exit, out := overrun(t, open, shell(script+wait(n)+"\necho ready; while :; do sleep 1000; done"), "ready\n")
+	if !exit.TimedOut || exit.Seconds < 1 || out != "ready\n" {
+		t.Errorf("got %+v, %q", exit, out)
+	}
+	if exit.Signal != "killed" || exit.Code != -1 {
+		t.Errorf("a program that ignores SIGTERM ended with %+v", exit)
+	}
+	checkEnded(t, s, n)
 	b, _ := open(t)
-	s := session(t, b)
+	s = session(t, b)
 	cmd := shell("exit 4")
 	cmd.Timeout = prompt
-	if exit, _ := exec(t, s, cmd); exit.TimedOut || exit.Code != 4 {
+	if exit, _ = exec(t, s, cmd); exit.TimedOut || exit.Code != 4 {
 		t.Errorf("in time: %+v", exit)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // extremes are numbers at the ends of float64, and ordinary ones.
@@ -24,7 +26,7 @@ func drawn(random *rand.Rand, n int) []float64 {
 // Figures of finite numbers are finite, and within their samples' bounds.
 func TestExtremes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for round := range 300 {
+	for round := range longtest.Size(100, 1000) {
 		n := 1 + random.IntN(24)
 		if round%100 == 99 {
 			n = 1100 // enough for the normal distribution of signs
