@@ -8,7 +8,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	cmpdiff "github.com/google/go-cmp/cmp"
@@ -65,12 +67,15 @@ func (w *diffWorld) presents(want *diffOutcome) {
 		return
 	}
 	text, exit := w.command("results", "--format", "json")
+	var shown diffShown
 	if exit == 0 { // a disturbance damages a record
-		w.holds("results", w.shownBy("results", text), w.shownBy("clean results", []byte(want.results)), "state", nil)
+		shown = w.shownBy("results", text)
+		w.holds("results", shown, w.shownBy("clean results", []byte(want.results)), "state", nil)
 	}
 	text, _ = w.command("status", "--json")
 	rows := w.statusRows(text)
 	w.holds("status", rows, w.statusRows([]byte(want.status)), "state", "fresh")
+	w.formats(shown, rows)
 	diff := w.c.command("diff", "latest", "now", "--json")
 	text, exit = w.finished(diff, diff.Run())
 	if exit == 2 && strings.Contains(output(diff), "ended without results") { // the only recorded run was killed
@@ -102,6 +107,53 @@ func (w *diffWorld) presents(want *diffOutcome) {
 		if content, err := os.ReadFile(filepath.Join(w.c.dir, "out", "all.json")); err == nil {
 			w.holds("the export of a part", w.shownBy("export", content), w.shownBy("clean results", []byte(want.results)), "state", nil)
 		}
+	}
+}
+
+// diffCounts matches the numbers of tests in JUnit, and those that passed in comments of GitHub.
+var (
+	diffCounts = regexp.MustCompile(`<testsuites name="fevalgraph" tests="(\d+)" failures="(\d+)" errors="(\d+)" skipped="(\d+)"`)
+	diffPassed = regexp.MustCompile(`(?m)^## fevalgraph:.* (\d+) passed`)
+)
+
+// formats fails unless results have every checkpoint of status, also those that were never judged, and other formats
+// call passed what JSON does and marks as valid.
+func (w *diffWorld) formats(shown, rows diffShown) {
+	w.t.Helper()
+	if shown == nil {
+		return
+	}
+	if len(shown) != len(rows) {
+		w.t.Fatalf("step %d: results have %d checkpoints, status %d", w.step, len(shown), len(rows))
+	}
+	valid := 0
+	for _, c := range shown {
+		if c["state"] == nil && c["passed"] == true {
+			valid++
+		}
+	}
+	passed := 0
+	if w.rng.IntN(2) == 0 {
+		text, _ := w.command("results", "--format", "github")
+		if found := diffPassed.FindSubmatch(text); found != nil { // a headline names no zeros
+			passed, _ = strconv.Atoi(string(found[1]))
+		}
+	} else {
+		text, _ := w.command("results", "--format", "junit")
+		found := diffCounts.FindSubmatch(text)
+		if found == nil {
+			w.t.Fatalf("step %d: JUnit begins with\n%.500s", w.step, text)
+		}
+		for i, count := range found[1:] {
+			n, _ := strconv.Atoi(string(count))
+			if i > 0 {
+				n = -n
+			}
+			passed += n
+		}
+	}
+	if passed != valid {
+		w.t.Fatalf("step %d: %d checkpoints passed in another format; in JSON, %d valid ones", w.step, passed, valid)
 	}
 }
 

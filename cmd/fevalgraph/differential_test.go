@@ -287,6 +287,9 @@ func (w *diffWorld) planned() diffPlan {
 	}
 	p := diffPlan{exit: exit, stale: answer.Stale, nodes: map[string]plannedNode{}}
 	for _, n := range answer.Nodes {
+		if cause := strings.TrimSpace(n.Cause); (n.State == "stale" || n.State == "new") && (cause == "" || cause != n.Cause || strings.HasPrefix(cause, "changed")) {
+			w.t.Fatalf("step %d: %s is %s because of %q", w.step, n.Addr, n.State, n.Cause)
+		}
 		p.nodes[n.Addr] = n
 	}
 	return p
