@@ -52,18 +52,17 @@ func wait(n int) string {
 // ways are the ways to get away from a parent. Each script appends the
 // numbers of the processes that it leaves to the file "pids", one per line.
 var ways = []struct {
-	name   string
 	script string
 	n      int
 }{
-	{"background", `sleep 1000 & echo $! >> pids`, 1},
-	{"ignores signals", `sh -c 'trap "" TERM HUP INT; echo $$ >> pids; while :; do sleep 1000; done' &`, 1},
-	{"double fork", `(sh -c 'echo $$ >> pids; exec sleep 1000' & ) &`, 1},
-	{"own session", `setsid sh -c 'echo $$ >> pids; exec sleep 1000' &`, 1},
-	{"daemon", `(setsid sh -c 'trap "" TERM HUP; cd /; exec </dev/null >/dev/null 2>&1; (sh -c "echo \$\$ >> $OLDPWD/pids; exec sleep 1000" &)' &)`, 1},
-	{"cleared environment", `env -i /bin/sh -c 'PATH=` + Path + `; (setsid sh -c "echo \$\$ >> pids; exec sleep 1000" >/dev/null 2>&1 &)'`, 1},
-	{"tree", `for i in 1 2 3; do setsid sh -c 'echo $$ >> pids; setsid sh -c "echo \$\$ >> pids; exec sleep 1000" & exec sleep 1000' & done`, 6},
-	{"stopped", `sh -c 'echo $$ >> pids; kill -STOP $$' &`, 1},
+	{`sleep 1000 & echo $! >> pids`, 1},                                                  // background
+	{`sh -c 'trap "" TERM HUP INT; echo $$ >> pids; while :; do sleep 1000; done' &`, 1}, // ignores signals
+	{`(sh -c 'echo $$ >> pids; exec sleep 1000' & ) &`, 1},                               // double fork
+	{`setsid sh -c 'echo $$ >> pids; exec sleep 1000' &`, 1},                             // own session
+	{`(setsid sh -c 'trap "" TERM HUP; cd /; exec </dev/null >/dev/null 2>&1; (sh -c "echo \$\$ >> $OLDPWD/pids; exec sleep 1000" &)' &)`, 1}, // daemon
+	{`env -i /bin/sh -c 'PATH=` + Path + `; (setsid sh -c "echo \$\$ >> pids; exec sleep 1000" >/dev/null 2>&1 &)'`, 1},                       // cleared environment
+	{`for i in 1 2 3; do setsid sh -c 'echo $$ >> pids; setsid sh -c "echo \$\$ >> pids; exec sleep 1000" & exec sleep 1000' & done`, 6},      // tree
+	{`sh -c 'echo $$ >> pids; kill -STOP $$' &`, 1}, // stopped
 }
 
 // aliveScript prints which of pids live, zombies aside. Where each command has separate process numbers, one can be
@@ -97,30 +96,30 @@ func checkEnded(t *testing.T, s backend.Session, n int) {
 	}
 }
 
-func testLeftovers(t *testing.T, open Opener) {
-	for _, way := range ways {
-		t.Run(way.name, func(t *testing.T) {
-			t.Parallel()
-			b, _ := open(t)
-			s := session(t, b)
-			start := time.Now()
-			exit, out := exec(t, s, shell(way.script+"\n"+wait(way.n)+"\necho over; exit 3"))
-			elapsed(start, t)
-			if exit.Code != 3 || exit.Signal != "" || out != "over\n" {
-				t.Errorf("got %+v, %q", exit, out)
-			}
-			checkEnded(t, s, way.n)
-		})
-	}
-}
-
-// A limit ends all processes, whichever way they got away.
-func testTimeout(t *testing.T, open Opener) {
-	script, n := "trap '' TERM\n", 0
+// everyWay returns a script that leaves processes in all ways and waits for them, and their number.
+func everyWay() (script string, n int) {
 	for _, way := range ways {
 		script, n = script+way.script+"\n", n+way.n
 	}
-	s, exit, out := overrun(t, open, shell(script+wait(n)+"\necho ready; while :; do sleep 1000; done"), "ready\n")
+	return script + wait(n) + "\n", n
+}
+
+func testLeftovers(t *testing.T, open Opener) {
+	b, _ := open(t)
+	s := session(t, b)
+	script, n := everyWay()
+	start := time.Now()
+	exit, out := exec(t, s, shell(script+"echo over; exit 3"))
+	elapsed(start, t)
+	if exit.Code != 3 || exit.Signal != "" || out != "over\n" {
+		t.Errorf("got %+v, %q", exit, out)
+	}
+	checkEnded(t, s, n)
+}
+
+func testTimeout(t *testing.T, open Opener) {
+	script, n := everyWay()
+	s, exit, out := overrun(t, open, shell("trap '' TERM\n"+script+"echo ready; while :; do sleep 1000; done"), "ready\n")
 	if !exit.TimedOut || exit.Seconds < 1 || out != "ready\n" {
 		t.Errorf("got %+v, %q", exit, out)
 	}
