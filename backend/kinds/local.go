@@ -22,14 +22,11 @@ func localKind() kind.Kind {
 	}
 }
 
-// spares exceeds the number of workspaces that a run has unused at a time.
-const spares = 16
-
 func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	a := lang.AttributesOf[lang.LocalAttributes](b)
 	o := local.Options{
 		Probes:      local.Probes{Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Digest: s.Digest},
-		Lifecycle:   local.Lifecycle{Scratch: s.Scratch, Registry: s.Registry, Spares: spares},
+		Lifecycle:   local.Lifecycle{Scratch: s.Scratch, Registry: s.Registry},
 		Confinement: local.Confinement{Isolation: a.Isolation, Isolator: kind.SmallProgram},
 	}
 	if err := isolate(s, &o, a.Readable, a.Unhashed); err != nil {
@@ -38,12 +35,7 @@ func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, erro
 	if !a.PrivateNetwork {
 		o.Network = backend.SharedNetwork
 	}
-	if s.Registry != nil {
-		local.SpareProcessor()
-	}
-	made := local.New(s.Store, o)
-	s.OnClose(func() error { return made.Close(context.Background()) })
-	return plan.Executor{Backend: made}, nil
+	return plan.Executor{Backend: local.New(s.Store, o)}, nil
 }
 
 // searchPath returns the PATH of a backend's commands.

@@ -104,9 +104,6 @@ type Lifecycle struct {
 	// Scratch is the directory below which workspaces are created; it is created if missing. "" means the
 	// system's directory for temporary files.
 	Scratch string
-	// Spares is the number of untouched workspaces that are kept for later sessions, since creating and
-	// removing directories takes longer than a short command; Backend.Close removes them.
-	Spares int
 	// Registry lists sessions before they exist; nil means none are listed.
 	Registry *backend.Registry
 	// Session is the name of every session's directory below Scratch, instead of a random one, so there can be
@@ -123,7 +120,6 @@ type Backend struct {
 	opt     Options
 	network func() backend.Network
 	scratch workspace.ScratchDir
-	spares  spares
 
 	probe  sync.Mutex // serializes probes; guards python
 	python interpreter

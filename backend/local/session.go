@@ -67,19 +67,9 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 			return err
 		}
 	}
-	work, err := s.b.spares.acquire(s.base, s.b.opt.Registry)
-	if err != nil {
-		return err
-	}
-	if work == nil {
-		work, err = workspace.Make(s.base, s.b.store, nil)
-		// An existing directory belongs to someone else and must not be removed.
-		s.made = err == nil || !errors.Is(err, fs.ErrExist)
-		if err == nil && s.b.opt.Spares > 0 {
-			err = work.Examine()
-		}
-	}
-	s.work, s.made = work, s.made || work != nil
+	work, err := workspace.Make(s.base, s.b.store, nil)
+	// An existing directory belongs to someone else and must not be removed.
+	s.work, s.made = work, err == nil || !errors.Is(err, fs.ErrExist)
 	if err != nil {
 		return err
 	}
@@ -138,10 +128,6 @@ func (s *session) Close(ctx context.Context) error {
 	if err := s.end(); err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
-	if s.work != nil && s.b.spares.keep(s.id, s.work, s.b.opt.Spares) {
-		s.work, s.closed = nil, true
-		return nil
-	}
 	if s.work != nil {
 		s.work.Close()
 		s.work = nil
@@ -151,8 +137,10 @@ func (s *session) Close(ctx context.Context) error {
 			return fmt.Errorf("closing session: %w", err)
 		}
 	}
-	if err := unlist(s.b.opt.Registry, s.id); err != nil {
-		return fmt.Errorf("closing session: %w", err)
+	if r := s.b.opt.Registry; r != nil {
+		if err := r.Remove(s.id); err != nil {
+			return fmt.Errorf("closing session: %w", err)
+		}
 	}
 	s.closed = true
 	return nil

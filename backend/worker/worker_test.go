@@ -81,12 +81,11 @@ func TestFromAfar(t *testing.T) {
 		t.Parallel()
 		open := func(t *testing.T) (backend.Backend, cache.Store) {
 			there, here := cache.NewMemory(), cache.NewMemory()
-			o := local.Options{Lifecycle: local.Lifecycle{Scratch: filepath.Join(t.TempDir(), "s"), Spares: 2}, Probes: local.Probes{Path: backendtest.Path}}
+			o := local.Options{Lifecycle: local.Lifecycle{Scratch: filepath.Join(t.TempDir(), "s")}, Probes: local.Probes{Path: backendtest.Path}}
 			if !longtest.Asked() { // package local tests the levels; a connection is the same at each
 				o.Isolation = string(isolation.None)
 			}
 			b := local.New(there, o)
-			t.Cleanup(func() { b.Close(context.Background()) })
 			access, _ := serve(t, worker.Host{Store: there, Backend: b, Environments: t.TempDir()})
 			return connect(t, here, access).Backend(), here
 		}

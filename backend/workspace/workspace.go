@@ -23,7 +23,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -59,11 +58,9 @@ type Workspace struct {
 	readOnly         []string // Layout.ReadOnly
 	store            cache.Store
 	owner            *Owner
-	sealed           []string    // see Seal
-	root             *os.Root    // base; nil after Close
-	foundFull        error       // see Watch
-	initial          *conditions // nil unless examined
-	knownAt          time.Time   // last time when they were known to be in that state, by the file system's clock
+	sealed           []string // see Seal
+	root             *os.Root // base; nil after Close
+	foundFull        error    // see Watch
 }
 
 // Make creates a workspace at base, which must not exist, with mode 0700. Trees come from store. A nil
@@ -189,8 +186,5 @@ func (w *Workspace) Close() error {
 	}
 	root := w.root
 	w.root = nil
-	if w.initial != nil {
-		w.initial.close()
-	}
 	return root.Close()
 }

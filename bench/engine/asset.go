@@ -110,5 +110,5 @@ func assetChild(args []string) (err error) {
 			return err
 		})
 	}
-	return errors.Join(group.Wait(), b.Close(ctx))
+	return group.Wait()
 }

@@ -11,9 +11,9 @@
 //	noop   nothing changed
 //	edit   one file of one solution changed; next to its parts: a run right after it, without changes, and the
 //	       duration of its work according to its record
-//	cold   N independent commands `true`, each in a session of backend/local, whose output and exit are hashed and
-//	       stored; the lower bound is a loop that starts the same commands and waits for them, with the same
-//	       concurrency
+//	cold   the first `fevalgraph run`, at the defaults, of a problem whose command is "echo 1" with N solutions,
+//	       next to N commands `true` of ninja; the lower bound is a loop that starts as many and waits for them,
+//	       with the same concurrency
 //	hash   N MiB of new sources are described, next to a loop of SHA-256 over the same files with the same
 //	       concurrency, and sha256sum
 //	asset  sessions of backend/local with an asset of N MiB, next to the same with a hundredth of it
@@ -63,11 +63,7 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "engine-cold" { // a separate process, like the other contenders
-		fail(coldChild(os.Args[2:]))
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "engine-hash" {
+	if len(os.Args) > 1 && os.Args[1] == "engine-hash" { // a separate process, like the other contenders
 		fail(hashChild(os.Args[2:]))
 		return
 	}

@@ -115,13 +115,11 @@ func (h *host) backend(session string) *local.Backend {
 	if tried {
 		o.Isolation = level.Text
 	}
-	made := local.New(h.store, local.Options{
+	return local.New(h.store, local.Options{
 		Confinement: local.Confinement{Tried: tried, Isolation: o.Isolation, Hidden: []string{h.dir}},
 		Probes:      local.Probes{Python: o.Python, Versions: o.Versions, Path: o.Path, Env: []string{"PATH=" + o.Path, "HOME=" + filepath.Join(h.base, homeDir)}},
 		Lifecycle:   local.Lifecycle{Scratch: h.base, Registry: h.registry, Session: session},
 	})
-	h.ends = append(h.ends, func() error { return made.Close(context.Background()) })
-	return made
 }
 
 // sandbox returns a go-judge sandbox, or nil if the action does not contain go-judge.

@@ -82,9 +82,6 @@ type AlreadyError struct{ Dir string }
 
 func (e *AlreadyError) Error() string { return e.Dir + " is in use by a running worker" }
 
-// spares is the number of unused workspaces that are kept for sessions.
-const spares = 16
-
 // Run runs a worker until it has been idle for Options.Idle or ctx ends. ready is called when the worker
 // is reachable.
 func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
@@ -158,23 +155,17 @@ func (o *Options) host(store cache.Store, registry *backend.Registry, dir string
 	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 	made := local.New(store, local.Options{
 		Probes:      local.Probes{Python: o.Python, Versions: o.Versions, Path: path, Env: append(tools, "HOME="+home)},
-		Lifecycle:   local.Lifecycle{Scratch: scratch, Registry: registry, Spares: spares},
+		Lifecycle:   local.Lifecycle{Scratch: scratch, Registry: registry},
 		Confinement: local.Confinement{Isolation: o.Isolation, Home: home, Hidden: []string{dir}},
 	})
 	h = worker.Host{Store: store, Backend: made, Environments: filepath.Join(dir, "environments"), Tools: tools, Spool: filepath.Join(dir, "spool")}
-	ends := []func() error{func() error { return made.Close(context.Background()) }}
+	end = func() error { return nil }
 	if o.GoJudge != "" {
 		server := gojudge.Start(store, gojudge.Process{Binary: o.GoJudge, Path: path, Scratch: scratch, Registry: registry})
 		h.Sandbox = gojudge.New(server, gojudge.Options{Versions: o.GoJudgeVersions, Facts: filepath.Join(dir, "sandboxes")})
-		ends = append(ends, server.Close)
+		end = server.Close
 	}
-	return h, func() error {
-		var errs []error
-		for _, end := range ends {
-			errs = append(errs, end())
-		}
-		return errors.Join(errs...)
-	}
+	return h, end
 }
 
 func (o *Options) serve(ctx context.Context, host worker.Host, dir string, ready func(Address)) error {
