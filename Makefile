@@ -60,8 +60,9 @@ GO_TEST := scripts/go-test
 TEST_FLAGS := -vet=off -p 2 -parallel 4 -timeout 60m
 
 # Packages with concurrency, which unit leaves to race. race-long has more of them, at long sizes.
-RACED := ./graph ./cache ./backend/worker
-RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
+RACED := ./graph ./cache ./backend/local ./backend/worker
+# Those without tests of real programs, at long sizes; whole has the others.
+RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/lightcp/... ./backend/remote/... ./backend/skypilot/... ./backend/worker/... ./event/... ./view/... ./internal/lsp
 
 # The tests of make test with real programs: one project for each kind of problem, and a sample of attacks.
 SAMPLE := ^(TestQuickstartRuns|TestResearchRuns|TestJudgeRuns|TestDockerRuns|TestHarborRuns|TestTaskRuns|TestAttacks)$$
@@ -69,7 +70,7 @@ SAMPLE_PACKAGES := ./examples ./cmd/fevalgraph
 ATTACKS := ^(TestAttacks|TestImportedAttacks|TestCrowded)$$
 # Tests of other steps.
 ENGINE_TESTS := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode|TestDifferential)$$
-# Packages without tests of real programs, at long sizes in race-long, and those of pages.
+# Packages of race-long, and those of pages.
 WHOLE_SKIPS := /(graph|cache|reapi|eval|event|view|internal/lsp|backend/worker|backend/remote|backend/skypilot|backend/lightcp)(/|$$)|/(docs|report/page)$$
 
 .PHONY: build install charts release demo test test-all check fmt modules other-modules vet vet-foreign staticcheck unit race race-long prepare real whole bench attacks pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
@@ -240,7 +241,7 @@ differential: modules
 
 # With other seeds than differential.
 differential-long:
-	FEVALGRAPH_TEST_DIFF_FIRST=100 FEVALGRAPH_TEST_DIFF_SEEDS=20 FEVALGRAPH_TEST_DIFF_STEPS=25 $(GO_TEST) differential-long $(TEST_FLAGS) -- -run '^TestDifferential$$' ./cmd/fevalgraph
+	FEVALGRAPH_TEST_DIFF_FIRST=100 FEVALGRAPH_TEST_DIFF_SEEDS=12 FEVALGRAPH_TEST_DIFF_STEPS=25 $(GO_TEST) differential-long $(TEST_FLAGS) -- -run '^TestDifferential$$' ./cmd/fevalgraph
 
 # Checks intervals and p values on thousands of random data sets with fixed seeds, so only a change of the package
 # changes the result. unit runs a small one.
