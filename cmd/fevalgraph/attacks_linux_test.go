@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"syscall"
 	"testing"
@@ -20,7 +22,7 @@ func withCanaries(t *testing.T, cmd *exec.Cmd) (untouched func()) {
 		t.Fatal(err)
 	}
 	cmd.Stdin, cmd.SysProcAttr = slave, &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	l, err := net.Listen("unix", "@"+callersSecret)
+	l, err := net.Listen("unix", fmt.Sprintf("@%s-%d", callersSecret, os.Getpid())) // suites share the names of a machine
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,6 +176,10 @@ func (s attackSummary) String() string {
 // callersSecret is in the environment of the caller and in files of its project.
 const callersSecret = "canary-of-the-caller"
 
+// attackSeconds marks the processes of this test process's attacks: the seconds that they sleep. Another suite on the
+// machine has other ones.
+var attackSeconds = strconv.Itoa(314_000_000 + os.Getpid())
+
 // TestAttacks judges solutions that do everything but solve their problem. None may get a better verdict than a wrong
 // solution, be blamed on the machine, affect other cells, or leave anything behind. With -v it prints a table.
 func TestAttacks(t *testing.T) {
@@ -325,7 +329,7 @@ func attackProject(t *testing.T, selected attackSelection, limits attackLimits) 
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			if err := os.WriteFile(path, bytes.ReplaceAll(f.Data, []byte("@SECONDS@"), []byte(attackSeconds)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -402,7 +406,7 @@ func (c *checkout) afterAttacks(before map[string]string) {
 	}
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, line := range lines {
-		if content, err := os.ReadFile(line); err == nil && bytes.Contains(content, []byte("\x00314159265\x00")) {
+		if content, err := os.ReadFile(line); err == nil && bytes.Contains(content, []byte("\x00"+attackSeconds+"\x00")) {
 			c.t.Errorf("a process of an attack is alive: %q", content)
 		}
 	}
