@@ -89,6 +89,15 @@ var acts = map[string]func(argument string) error{
 		_, err := unix.PerfEventOpen(&unix.PerfEventAttr{Type: 1, Size: 64}, 0, -1, -1, 0)
 		return err
 	},
+	"lease a file": func(string) error {
+		file, err := os.Open("/proc/self/exe") // the test's own, and shared with other programs
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+		return err
+	},
 	"a socket to the host":   func(string) error { return socket(unix.AF_VSOCK) },
 	"a socket of the kernel": func(string) error { return socket(unix.AF_ALG) },
 	"an abstract socket":     dial,

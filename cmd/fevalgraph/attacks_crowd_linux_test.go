@@ -30,7 +30,8 @@ time.sleep(1)
 `
 
 // TestCrowded judges correct solutions next to others that exhaust the file system of workspaces and of the store, for
-// a moment or until they end, the processes, or the memory. The former pass, and the latter get a verdict.
+// a moment or until they end, the processes, the memory, or what the kernel limits for each user, or that lease the
+// files which all read. The former pass, and the latter get a verdict.
 func TestCrowded(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python and go-judge; make attacks has them")
@@ -61,6 +62,27 @@ for _ in range(10):
     time.sleep(0.1)
 print(sum(map(int, sys.argv[1:])))
 `
+	t.Run("leases", func(t *testing.T) {
+		t.Parallel()
+		crowding{"grade/leases": `main.py:import fcntl, glob, os, signal, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+for name in glob.glob(os.path.dirname(os.__file__) + "/*.py"):
+    file = os.open(name, os.O_RDONLY)
+    for kind in (fcntl.F_WRLCK, fcntl.F_RDLCK):
+        try: fcntl.fcntl(file, fcntl.F_SETLEASE, kind); break
+        except OSError: pass
+time.sleep(20)
+print("no")
+`, "grade/right%d": `main.py:import glob, os, sys, time # %[1]d
+end, longest = time.monotonic() + 4, 0
+while time.monotonic() < end:
+    for name in glob.glob(os.path.dirname(os.__file__) + "/*.py"):
+        began = time.monotonic()
+        open(name).close()
+        longest = max(longest, time.monotonic() - began)
+print(sum(map(int, sys.argv[1:])) if longest < 10 else "slow")
+`}.judge(t, realPath(t), nil)
+	})
 	t.Run("processes", func(t *testing.T) {
 		t.Parallel()
 		crowding{"grade/right%d": right, "grade/forks": `main.py:import os, time

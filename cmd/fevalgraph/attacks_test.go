@@ -44,7 +44,8 @@ var sampledAttacks = map[string]string{
 		own_conftest own_modules *set_up_cache set_up_pytest *set_up_daemon *leaves_a_process leaves_locked_files
 		*writes_everywhere *reads_environments *reads_the_project *talks_to_neighbours sleeps link_out fifo odd_output`,
 	"grade": `*writes_score score_as_link *kills_grader *rewrites_script_for_a_moment rewrites_late_module replaces_late_directory
-		shadows_late_module *types_into_terminal *reaches_sockets *reaches_host *reads_keyrings *traces_grader *opens_memory *marks_one`,
+		shadows_late_module *types_into_terminal *reaches_sockets *reaches_host *reads_keyrings *traces_grader *opens_memory *marks_one
+		leases_files`,
 	"confined": "*reads_want reads_through_another claims_unusable",
 	"imported": "exits patches_all equals_all exports_builtins *hides_cases *reads_memory writes_descriptor outlives sends_anything hangs",
 	"tested":   "patches_reports empties_tests *forges_seal",
@@ -115,7 +116,7 @@ var attackKinds = []struct {
 	{"end or hold up what judges", []string{"kills_*", "terminates_*", "interrupts_*", "stops_*", "*_checker", "claims_*", "includes_*"}},
 	{"use up the machine", []string{"prints_much", "sleeps", "forks", "allocates", "many_files", "large_files", "compiles_forever", "too_large"}},
 	{"read what is not its own", []string{"reads_*", "link_*"}},
-	{"reach beyond its cell", []string{"writes_*", "leaves_*", "talks_*", "calls_*"}},
+	{"reach beyond its cell", []string{"writes_*", "leaves_*", "talks_*", "calls_*", "leases_*"}},
 	{"be odd", []string{"*"}},
 }
 

@@ -23,7 +23,7 @@ type Filter int
 const (
 	// Reach denies system calls that neither programs nor servers in sandboxes need: keyrings, io_uring,
 	// memory and descriptors of other processes, modules, socket families other than files and the Internet,
-	// typing into terminals, and the calls of another architecture.
+	// typing into terminals, leases of files, and the calls of another architecture.
 	Reach Filter = 1 << iota
 	// Namespaces denies mounts and namespaces.
 	Namespaces
@@ -74,7 +74,9 @@ func (f Filter) rules() []rule {
 			rule{number: unix.SYS_PTRACE, errno: unix.EPERM, values: stopping, except: true},
 			rule{number: unix.SYS_SOCKET, errno: unix.EAFNOSUPPORT, values: families, except: true},
 			rule{number: unix.SYS_SOCKETPAIR, errno: unix.EAFNOSUPPORT, values: families, except: true},
-			rule{number: unix.SYS_IOCTL, errno: unix.EPERM, argument: 1, values: []uint32{unix.TIOCSTI, tioclinux, unix.TIOCSETD}})
+			rule{number: unix.SYS_IOCTL, errno: unix.EPERM, argument: 1, values: []uint32{unix.TIOCSTI, tioclinux, unix.TIOCSETD}},
+			// A lease on a file of the system delays every program that opens the file.
+			rule{number: unix.SYS_FCNTL, errno: unix.EPERM, argument: 1, values: []uint32{unix.F_SETLEASE}})
 	}
 	if f&Namespaces != 0 {
 		deny(unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
