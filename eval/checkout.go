@@ -43,11 +43,12 @@ func (c *checkedOut) options(o *Options) (Options, error) {
 	return moved, err
 }
 
-// git runs git commands in a repository that can be hostile: commands that the repository configures do not
-// run.
+// git runs git commands in a repository that can be hostile. None starts another program: hooks are disabled, files
+// with filters refused, and objects not fetched.
 type git struct {
-	dir string
-	env []string
+	dir     string
+	env     []string
+	filters []string // names of the user's filter drivers
 }
 
 // run returns the output of a command.
@@ -59,7 +60,8 @@ func (g *git) run(ctx context.Context, args ...string) (string, error) {
 func (g *git) feed(ctx context.Context, input string, args ...string) (string, error) {
 	args = append([]string{"--no-pager", "-C", g.dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "checkout.workers=0"}, args...)
 	c := exec.CommandContext(ctx, "git", args...)
-	c.Env = append(c.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	// A partial clone fetches missing objects with a command of its configuration. git before 2.45 ignores GIT_NO_LAZY_FETCH.
+	c.Env = append(c.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	c.Env = append(c.Env, g.env...)
 	var said bytes.Buffer
 	c.Stdin, c.Stderr = strings.NewReader(input), &said
@@ -155,13 +157,15 @@ func (g *git) makeTempDir(ctx context.Context, ref, commit string) (c *checkedOu
 	if err = os.Mkdir(c.dir, 0o755); err != nil {
 		return nil, err
 	}
-	_, err = c.git(g).run(ctx, "read-tree", commit)
+	if _, err = c.git(g).run(ctx, "read-tree", commit); err == nil {
+		err = c.git(g).unfiltered(ctx)
+	}
 	return c, err
 }
 
 // git returns a repository with the commit's files as its index.
 func (c *checkedOut) git(of *git) *git {
-	return &git{dir: of.dir, env: []string{"GIT_INDEX_FILE=" + filepath.Join(filepath.Dir(c.dir), "index")}}
+	return &git{dir: of.dir, filters: of.filters, env: []string{"GIT_INDEX_FILE=" + filepath.Join(filepath.Dir(c.dir), "index")}}
 }
 
 func (c *checkedOut) remove() error { return os.RemoveAll(filepath.Dir(c.dir)) }
@@ -213,6 +217,9 @@ func (g *git) changes(ctx context.Context, commit string) (*changes, error) {
 
 // clean returns an error that names uncommitted changes.
 func (g *git) clean(ctx context.Context) error {
+	if err := g.unfiltered(ctx); err != nil {
+		return err
+	}
 	changed, err := g.run(ctx, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames", "-z")
 	if err != nil || changed == "" {
 		return err
@@ -224,22 +231,45 @@ func (g *git) clean(ctx context.Context) error {
 	return fmt.Errorf("uncommitted changes of %s: only commits can be compared (hint: commit or stash them, or call `fevalgraph plan` without --since)", text.Some(names, 3))
 }
 
-// noCommands returns an error if the repository configures commands that git runs for files, or has submodules,
-// whose files are not compared.
+// noCommands returns an error if the repository configures commands that git can run for files, or has submodules,
+// whose files are not compared. It remembers the filters of the user's own configuration.
 func (g *git) noCommands(ctx context.Context) error {
 	if _, err := os.Lstat(filepath.Join(g.dir, ".gitmodules")); err == nil {
 		return errors.New("the repository has submodules, which are not supported")
 	}
-	all, err := g.run(ctx, "config", "--show-scope", "--includes", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
+	all, err := g.run(ctx, "config", "--show-scope", "--includes", "--name-only", "-z", "--get-regexp", `^(filter\..*\.(clean|smudge|process)|hook\..*\.command)$`)
 	var exited *exec.ExitError
 	if errors.As(err, &exited) && exited.ExitCode() == 1 { // no such setting
 		return nil
 	}
-	for line := range strings.Lines(all) {
-		scope, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		name, command, _ := strings.Cut(rest, " ")
-		if (scope == "local" || scope == "worktree") && !strings.HasPrefix(command, "git-lfs ") {
+	fields := strings.Split(all, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		scope, name := fields[i], fields[i+1]
+		if scope == "local" || scope == "worktree" {
 			return fmt.Errorf("the repository's configuration has the command %s, which fevalgraph does not run", name)
+		}
+		if filter, ok := strings.CutPrefix(name[:strings.LastIndexByte(name, '.')], "filter."); ok && !slices.Contains(g.filters, filter) {
+			g.filters = append(g.filters, filter)
+		}
+	}
+	return err
+}
+
+// unfiltered returns an error if git would run a filter for a file of the index. Even filters of the user's own can
+// run commands that the repository configures, as git-lfs does.
+func (g *git) unfiltered(ctx context.Context) error {
+	if len(g.filters) == 0 {
+		return nil
+	}
+	names, err := g.run(ctx, "ls-files", "--full-name", "-z")
+	if err != nil {
+		return err
+	}
+	attributes, err := g.feed(ctx, names, "check-attr", "--stdin", "-z", "filter")
+	fields := strings.Split(attributes, "\x00")
+	for i := 0; i+2 < len(fields); i += 3 { // path, attribute, value
+		if slices.Contains(g.filters, fields[i+2]) {
+			return fmt.Errorf("git's filter %s applies to %s; fevalgraph runs no filters", fields[i+2], fields[i])
 		}
 	}
 	return err
