@@ -29,6 +29,7 @@ var attackTracks = []struct {
 }{
 	{"add", "pytest", []string{"local.host", "docker.box"}},
 	{"grade", "command", []string{"local.host", "docker.box"}},
+	{"lenient", "lenient", []string{"local.host", "docker.box"}},
 	{"confined", "confined", []string{"local.host", "docker.box"}},
 	{"imported", "imported", []string{"local.host", "docker.box"}},
 	{"tested", "tested", []string{"local.host", "docker.box"}},
@@ -46,6 +47,7 @@ var sampledAttacks = map[string]string{
 	"grade": `*writes_score score_as_link *kills_grader *rewrites_script_for_a_moment rewrites_late_module replaces_late_directory
 		shadows_late_module *types_into_terminal *reaches_sockets *reaches_host *reads_keyrings *traces_grader *opens_memory *marks_one
 		leases_files`,
+	"lenient":  "kills_after_scoring",
 	"confined": "*reads_want reads_through_another claims_unusable",
 	"imported": "exits patches_all equals_all exports_builtins *hides_cases *reads_memory writes_descriptor outlives sends_anything hangs",
 	"tested":   "patches_reports empties_tests *forges_seal",
@@ -101,6 +103,7 @@ var openAttacks = []struct{ problem, solution, backend, worst string }{
 	{"grade", "traces_grader", "docker.box", "raised"}, // as above
 	{"grade", "reaches_host", "docker.box", "raised"},  // by AF_VSOCK, where the daemon's filter of system calls has it
 	{"grade", "shadows_late_module", "", "raised"},
+	{"lenient", "kills_after_scoring", "", "raised"},
 	{"confined", "reaches_host", "docker.box", "raised"},
 	{"verify", "rewards_late", "", "raised"},
 	{"verify", "puts_programs_in_place", "docker.box", "raised"}, // as the image's root
