@@ -98,6 +98,14 @@ var acts = map[string]func(argument string) error{
 		_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 		return err
 	},
+	"hold 300 terminals": func(string) error {
+		for range 300 {
+			if _, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
 	"a socket to the host":   func(string) error { return socket(unix.AF_VSOCK) },
 	"a socket of the kernel": func(string) error { return socket(unix.AF_ALG) },
 	"an abstract socket":     dial,

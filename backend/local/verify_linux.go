@@ -3,10 +3,17 @@ package local
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
 // oomKills counts how often the kernel killed a process of this process's control group, or else of the
@@ -30,8 +37,57 @@ func (before kernelCounts) verify() error {
 	case forksDenied.now() != before.forksDenied:
 		return errors.New("the limit on processes was reached while a command ran; raise pids.max, or lower --jobs")
 	}
-	return nil
+	return userLimits()
 }
+
+var (
+	statusOfSelf = procFile{name: "/proc/self/status"}
+	terminals    = procFile{name: "/proc/sys/kernel/pty/nr"}
+)
+
+// userLimits returns an error if a resource is used up that the kernel limits for all programs of a user, or of the
+// machine, together. No process of the session runs any more, so others hold it.
+func userLimits() (err error) {
+	statusOfSelf.ask(func(content []byte) {
+		var queued, limit uint64
+		if _, line, ok := bytes.Cut(content, []byte("\nSigQ:")); !ok {
+			return
+		} else if n, _ := fmt.Sscanf(string(line), "%d/%d", &queued, &limit); n == 2 && queued >= min(limit, mostSignals) {
+			err = fmt.Errorf("the user's limit on queued signals, %d, is reached", min(limit, mostSignals))
+		}
+	})
+	terminals.ask(func(content []byte) {
+		if n, _ := strconv.Atoi(string(bytes.TrimSpace(content))); n >= mostTerminals() {
+			err = errors.New("the machine has no pseudo terminals left; raise kernel.pty.max")
+		}
+	})
+	fd, failed := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if failed == nil {
+		_ = unix.Close(fd)
+	} else if errors.Is(failed, unix.EMFILE) {
+		err = errors.New("no inotify instance is left; raise fs.inotify.max_user_instances, or end programs that hold some")
+	}
+	return err
+}
+
+// mostSignals is the limit on queued signals of commands.
+var mostSignals = func() uint64 {
+	i := slices.IndexFunc(backend.CommandLimits, func(l backend.Limit) bool { return l.Key == "sigpending" })
+	return backend.CommandLimits[i].Hard
+}()
+
+// mostTerminals returns the number of pseudo terminals that commands can have together.
+var mostTerminals = sync.OnceValue(func() int {
+	var n [2]int
+	for i, name := range []string{"max", "reserve"} {
+		content, err := os.ReadFile("/proc/sys/kernel/pty/" + name)
+		if err != nil {
+			return math.MaxInt
+		}
+		n[i], _ = strconv.Atoi(string(bytes.TrimSpace(content)))
+	}
+	return n[0] - n[1]
+})
 
 // eventsOf reads the counter name from the events of this process's control group: from the file unified
 // in version 2, legacy in version 1, and fallback if neither exists, as in the root group.

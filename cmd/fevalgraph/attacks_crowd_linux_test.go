@@ -83,6 +83,37 @@ while time.monotonic() < end:
 print(sum(map(int, sys.argv[1:])) if longest < 10 else "slow")
 `}.judge(t, realPath(t), nil)
 	})
+	t.Run("user limits", func(t *testing.T) { // next to no other test, whose cells they would break
+		crowding{"grade/terminals": `main.py:import os, time
+held = []
+try:
+    while True: held.append(os.openpty())
+except OSError: pass
+time.sleep(3)
+print("no")
+`, "grade/instances": `main.py:import ctypes, time
+while ctypes.CDLL(None).inotify_init() >= 0: pass
+time.sleep(3)
+print("no")
+`, "grade/signals": `main.py:import ctypes, os, signal, time
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+while ctypes.CDLL(None).sigqueue(os.getpid(), signal.SIGRTMIN, None) == 0: pass
+time.sleep(3)
+print("no")
+`, "grade/right%d": `main.py:import ctypes, os, signal, sys, time # %[1]d
+libc = ctypes.CDLL(None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
+for _ in range(20):
+    for fd in os.openpty(): os.close(fd)
+    fd = libc.inotify_init()
+    if fd < 0: raise OSError("inotify")
+    os.close(fd)
+    if libc.sigqueue(os.getpid(), signal.SIGRTMIN, None) < 0: raise OSError("signals")
+    signal.sigwait([signal.SIGRTMIN])
+    time.sleep(0.1)
+print(sum(map(int, sys.argv[1:])))
+`}.judge(t, realPath(t), nil)
+	})
 	t.Run("processes", func(t *testing.T) {
 		t.Parallel()
 		crowding{"grade/right%d": right, "grade/forks": `main.py:import os, time
@@ -140,7 +171,7 @@ func (p crowding) judge(t *testing.T, place string, before []string) {
 	const rights = 4
 	c := copyCheckout(t, filepath.Join("testdata", "attacks"), place)
 	patientLimits.set(t, c.dir)
-	names := map[string][]string{"add": {}, "confined": {}, "grade": {}, "imported": {}, "judge": {}, "tested": {}, "verify": {}}
+	names := map[string][]string{"add": {}, "confined": {}, "grade": {}, "imported": {}, "judge": {}, "lenient": {}, "tested": {}, "verify": {}}
 	for name, program := range p {
 		file, text, _ := strings.Cut(program, ":")
 		for i := range rights {

@@ -70,5 +70,6 @@ func mountDevices(terminal bool) error {
 	if err := os.Mkdir("/dev/pts", 0o755); err != nil {
 		return err
 	}
-	return unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+	// The kernel has 3,072 pseudo terminals for all views together.
+	return unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=256")
 }
