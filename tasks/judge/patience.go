@@ -3,9 +3,11 @@ package judge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
 )
 
 // A program needs its processor time, but its wall time can be long just because the machine is busy. So
@@ -15,9 +17,8 @@ const (
 	// asleep is the share of the time below which a program has hardly run. A program that needs a processor
 	// gets a larger share even among dozens of others.
 	asleep = 0.01
-	// longer is the factor by which the time is extended if reaching the limit proves nothing, repeatedly.
+	// longer is the factor by which the time is extended if reaching the limit proves nothing.
 	longer = 8
-	times  = 2
 	// moreOf is the minimum factor by which the processor time of a program then grows unless it waits
 	// forever, and leastMore is the minimum significant growth.
 	moreOf    = 2
@@ -34,34 +35,31 @@ func (b *Box) patient(ctx context.Context, solution backend.Program) ([]backend.
 }
 
 // patience returns the ends of programs; the first program is the solution. If that reached its
-// wall-clock limit on a contended machine, all of them run again with more time. It returns an error
-// if the machine was too busy even then.
+// wall-clock limit on a contended machine, all of them run again with more time. If the machine was too
+// busy even then, it returns a graph.CrowdedError: a program that is active at intervals looks the same, and
+// is recognized without other work.
 func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...backend.Program) ([]backend.Ending, error) {
 	if !doubtful(ends) {
 		return ends, nil
 	}
-	late, limit := ends, programs[0].Limits.Clock
-	for range times {
-		again := make([]backend.Program, len(programs))
-		for i, p := range programs {
-			p.Limits.Clock *= longer
-			again[i] = p
-		}
-		more, err := b.run(ctx, again...)
-		if err != nil {
-			return nil, err
-		}
-		if more[0].Status != backend.ClockLimit {
-			return more, nil
-		}
-		before, after := cpuOf(late), cpuOf(more)
-		if !more[0].Contended || after < moreOf*before || after-before < leastMore {
-			return ends, nil // it waits forever, and did so the first time
-		}
-		programs, late = again, more
+	limit := programs[0].Limits.Clock
+	again := slices.Clone(programs)
+	for i := range again {
+		again[i].Limits.Clock *= longer
 	}
-	return nil, fmt.Errorf("it got %v of processor time in %v: the machine is too busy for a limit of %v from start to end",
-		late[0].CPU.Round(time.Millisecond), late[0].Clock.Round(time.Millisecond), limit)
+	more, err := b.run(ctx, again...)
+	if err != nil {
+		return nil, err
+	}
+	if more[0].Status != backend.ClockLimit {
+		return more, nil
+	}
+	before, after := cpuOf(ends), cpuOf(more)
+	if !more[0].Contended || after < moreOf*before || after-before < leastMore {
+		return ends, nil // it waits forever, and did so the first time
+	}
+	return nil, &graph.CrowdedError{Err: fmt.Errorf("it got %v of processor time in %v: the machine is too busy for a limit of %v from start to end",
+		more[0].CPU.Round(time.Millisecond), more[0].Clock.Round(time.Millisecond), limit)}
 }
 
 // doubtful reports whether a solution might have reached its limit because of other work. With an
