@@ -358,7 +358,13 @@ func (f *streamFile) Close() error {
 // List implements backend.Lister.
 func (s *Stream) List(ctx context.Context, dir string, most int) (names []string, err error) {
 	var text bytes.Buffer
-	_, err = s.ask(ctx, callRequest{List: &listRequest{dir, most}}, nil, func(_ byte, data []byte) { text.Write(data) })
+	_, err = s.ask(ctx, callRequest{List: &listRequest{dir, most}}, nil, func(_ byte, data []byte) {
+		if text.Len()+len(data) > maxAnswer {
+			_ = s.breakStream(fmt.Errorf("list exceeds %d bytes", maxAnswer))
+		} else {
+			text.Write(data)
+		}
+	})
 	if err == nil {
 		err = json.Unmarshal(text.Bytes(), &names)
 	}

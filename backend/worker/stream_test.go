@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -109,6 +110,23 @@ func TestStreamFlooded(t *testing.T) {
 	}
 	if flood.read > 65<<20 {
 		t.Errorf("%d bytes were read of an answer", flood.read)
+	}
+}
+
+// A list without an end does the same.
+func TestStreamFloodedList(t *testing.T) {
+	frame := append([]byte("d\x00\x00\x40\x00"), make([]byte, 16<<10)...)
+	flood := &repeated{text: frame}
+	s, err := worker.OpenStream(t.Context(), io.MultiReader(strings.NewReader("r\x00\x00\x00\x02{}"), flood), io.Discard, cache.NewMemory(), backend.Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := (*worker.BrokenError)(nil)
+	if _, err := s.List(t.Context(), "logs", 10); !errors.As(err, &broken) {
+		t.Errorf("got %v", err)
+	}
+	if flood.read > 65<<20 {
+		t.Errorf("%d bytes were read of a list", flood.read)
 	}
 }
 
