@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -241,5 +242,30 @@ func TestAsUser(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestMarks/full")) && !bytes.Contains(out, []byte("--- SKIP: TestMarks/full")) {
 		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// TestActsWithoutSignals runs TestActs while no signal of the user can be queued, as while another program has the
+// maximum number queued.
+func TestActsWithoutSignals(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", `read -r _; exec "$@"`, "sh", os.Args[0], "-test.run=^TestActs$", "-test.v")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_SIGPENDING, &unix.Rlimit{}, nil); err != nil {
+		t.Error(err)
+	}
+	fmt.Fprintln(in)
+	if err := cmd.Wait(); err != nil || !strings.Contains(output.String(), "--- PASS: TestActs") {
+		t.Errorf("%v\n%s", err, &output)
 	}
 }

@@ -6,25 +6,32 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
 )
 
-// restrict keeps this process to the files of the view, which stay where they are. terminal allows the
-// terminal of its session. Other terminals are denied, since Landlock cannot distinguish pseudo terminals
+// restrict keeps this thread, and the program that it becomes, to the files of the view, which stay where they
+// are. terminal allows the terminal of its session. Other terminals are denied, since Landlock cannot distinguish pseudo terminals
 // of the program from those of other processes. private allows /dev/shm, which other programs of the
 // machine would share if ownMemory had not replaced it.
 func (v *View) restrict(terminal, private bool) error {
-	var rules []landlock.Rule
-	allow := func(path string, dir, file func(...string) landlock.FSRule) {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			rules = append(rules, dir(path))
-		} else if err == nil {
-			rules = append(rules, file(path))
+	version, err := landlocked()
+	if err != nil {
+		return err
+	}
+	handled, scopes := restrictable(version)
+	rules, err := createRuleset(handled, scopes)
+	if err != nil {
+		return fmt.Errorf("restricting files: %w", err)
+	}
+	defer unix.Close(rules)
+	var failed error
+	allow := func(path string, rights uint64) {
+		if failed == nil {
+			failed = allowBelow(rules, path, rights&handled)
 		}
 	}
 	for _, p := range append([]Place{{Source: "/proc"}}, v.ReadOnly...) {
-		allow(p.Source, landlock.RODirs, landlock.ROFiles)
+		allow(p.Source, readRights)
 	}
 	writable := append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}, v.Writable...)
 	if terminal {
@@ -34,20 +41,88 @@ func (v *View) restrict(terminal, private bool) error {
 		writable = append(writable, sharedMemory)
 	}
 	for _, path := range writable {
-		allow(path, landlock.RWDirs, landlock.RWFiles)
+		allow(path, readRights|writeRights)
 	}
 	for _, o := range v.Overlays {
-		allow(o.Lower, landlock.RWDirs, landlock.RWFiles)
+		allow(o.Lower, readRights|writeRights)
 	}
-	if _, err := landlocked(); err != nil {
-		return err // best effort would restrict nothing
+	if failed == nil {
+		failed = restrictSelf(rules)
 	}
-	kernel := landlock.V11
-	if err := kernel.BestEffort().RestrictPaths(rules...); err != nil {
-		return fmt.Errorf("restricting files: %w", err)
+	if failed != nil {
+		return fmt.Errorf("restricting files: %w", failed)
 	}
-	if err := kernel.BestEffort().RestrictScoped(); err != nil {
-		return fmt.Errorf("restricting signals: %w", err)
+	return nil
+}
+
+// Rights of rules. Nothing gets the right to move files between directories with different rules, to control
+// devices, or to connect to sockets of other programs.
+const (
+	readRights  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+)
+
+// restrictable returns the rights to files, and the scopes, that a version of Landlock can deny.
+func restrictable(version int) (files, scopes uint64) {
+	files = unix.LANDLOCK_ACCESS_FS_REFER - 1
+	for _, more := range []struct {
+		since int
+		right uint64
+	}{{2, unix.LANDLOCK_ACCESS_FS_REFER}, {3, unix.LANDLOCK_ACCESS_FS_TRUNCATE}, {5, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV}, {9, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX}} {
+		if version >= more.since {
+			files |= more.right
+		}
+	}
+	if version >= scopesSince {
+		scopes = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	return files, scopes
+}
+
+// createRuleset returns the descriptor of rules that deny rights to files, and scopes.
+func createRuleset(files, scopes uint64) (int, error) {
+	denied := [3]uint64{0: files, 2: scopes} // the other is of networks
+	rules, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&denied)), unsafe.Sizeof(denied), 0)
+	if errno != 0 {
+		return 0, os.NewSyscallError("landlock_create_ruleset", errno)
+	}
+	return int(rules), nil
+}
+
+// allowBelow adds a rule that allows rights to a file, or below a directory. It ignores a path that this process
+// cannot reach.
+func allowBelow(rules int, path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= fileRights
+	}
+	below := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	if _, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&below)), 0, 0, 0); errno != 0 {
+		return fmt.Errorf("allowing %s: %w", path, errno)
+	}
+	return nil
+}
+
+// restrictSelf applies rules to this thread, and to what it starts. Rules for all threads would need signals, which
+// the kernel drops while other programs of the user have the maximum number queued.
+func restrictSelf(rules int) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return os.NewSyscallError("prctl", err)
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {
+		return os.NewSyscallError("landlock_restrict_self", errno)
 	}
 	return nil
 }
@@ -81,14 +156,13 @@ func scope() error {
 	if !Scoped() {
 		return nil
 	}
-	scoped := [3]uint64{2: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET} // handled accesses of files and of networks, and scopes
-	rules, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&scoped)), unsafe.Sizeof(scoped), 0)
-	if errno != 0 {
-		return fmt.Errorf("restricting sockets: %w", errno)
+	rules, err := createRuleset(0, unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET)
+	if err == nil {
+		defer unix.Close(rules)
+		err = restrictSelf(rules)
 	}
-	defer unix.Close(int(rules))
-	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rules, 0, 0); errno != 0 {
-		return fmt.Errorf("restricting sockets: %w", errno)
+	if err != nil {
+		return fmt.Errorf("restricting sockets: %w", err)
 	}
 	return nil
 }
@@ -96,10 +170,12 @@ func scope() error {
 // Scoped reports whether the kernel can deny programs abstract sockets and, at level Partial, signals to
 // other processes, as Linux can from 6.12 on.
 func Scoped() bool {
-	const since = 6
 	version, err := landlocked()
-	return err == nil && version >= since
+	return err == nil && version >= scopesSince
 }
+
+// scopesSince is the first version of Landlock with scopes.
+const scopesSince = 6
 
 // landlocked returns the version of the kernel's Landlock, or an error if it is missing or disabled.
 func landlocked() (version int, err error) {
