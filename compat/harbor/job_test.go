@@ -112,6 +112,46 @@ func TestTrialsLeftOut(t *testing.T) {
 	}
 }
 
+// A hostile trial leads to no file outside of it, and has no label that is not a number.
+func TestHostileTrials(t *testing.T) {
+	files, links := map[string]string{}, map[string]string{}
+	add := func(name, manifest string, more object) {
+		files[name+"/result.json"] = encodeTrial(name, "org/word", more)
+		files[name+"/artifacts/manifest.json"] = manifest
+	}
+	entry := func(source, destination, kind string) string {
+		return fmt.Sprintf(`[{"source":%q,"destination":%q,"type":%q,"status":"ok","exclude":[]}]`, source, destination, kind)
+	}
+	add("word__up", entry("/app/answer", "../../../../../../etc/hostname", "file"), nil)
+	add("word__through", entry("/app/answer", "artifacts/../../../../secret", "file"), nil)
+	add("word__rooted", entry("/app/answer", "/etc/hostname", "file"), nil)
+	add("word__link", artifactManifest("/app/answer", "file"), nil)
+	files["word__link/artifacts/app/"], links["word__link/artifacts/app/answer"] = "", "/etc/hostname"
+	add("word__above", artifactManifest("/app/answer", "file"), nil)
+	links["word__above/artifacts/app"] = "/etc"
+	add("word__steps", artifactManifest("/app/answer", "file"), object{"step_results": []object{{"step_name": "../../../../etc"}}})
+	add("word__costs", artifactManifest("/app/answer", "file"), object{"agent_result": object{"n_input_tokens": 1.7e308, "n_output_tokens": 1.7e308, "cost_usd": 1}})
+	files["word__costs/artifacts/app/answer"] = "1"
+	cfg, found, job := load(t, commandProblems, files, links)
+	if found.HasErrors() || len(cfg.Solutions) != 7 {
+		t.Fatalf("%d solutions, %v", len(cfg.Solutions), found)
+	}
+	for _, s := range cfg.Solutions {
+		c := s.Checkpoints[0]
+		if s.Name == "word__costs" {
+			for _, l := range s.Labels {
+				if l.Name == "tokens" && l.Value != "" {
+					t.Errorf("it used %q tokens", l.Value)
+				}
+			}
+			continue
+		}
+		if c.Unusable == "" || c.Source != "" && !strings.HasPrefix(c.Source, job) {
+			t.Errorf("%s: %+v", s.Name, c)
+		}
+	}
+}
+
 // A recorded reward that is not a finite number counts as missing, and never as 0.
 func TestRecordedRewards(t *testing.T) {
 	for text, want := range map[string]string{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -246,7 +247,7 @@ func (t *trial) labels() map[string]string {
 
 // number formats a number; nil is "".
 func number(f *float64) string {
-	if f == nil {
+	if f == nil || math.IsInf(*f, 0) { // a sum can overflow
 		return ""
 	}
 	return strconv.FormatFloat(*f, 'f', -1, 64)
