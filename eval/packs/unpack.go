@@ -31,6 +31,9 @@ func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) 
 	return &u.total, learn(&o, u.seconds)
 }
 
+// longestNode limits the duration of a node, in seconds: a year.
+const longestNode = 366 * 24 * 3600
+
 // contents describes packs, without the answers, which are now in the store.
 type contents struct {
 	total   Packed
@@ -64,7 +67,7 @@ func unpack(ctx context.Context, o *options.Options, files []string, adopt bool)
 		u.total.add(counts)
 		for line := range bytes.Lines(extra[nodesFile]) {
 			var n nodeLine
-			if json.Unmarshal(line, &n) == nil && n.Addr != "" && n.Seconds > 0 {
+			if json.Unmarshal(line, &n) == nil && n.Addr != "" && n.Seconds > 0 && n.Seconds < longestNode {
 				u.seconds[n.Addr] = n.Seconds
 			}
 		}
