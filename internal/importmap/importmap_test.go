@@ -40,7 +40,7 @@ var rooms = []room{
 	{"eval/generate", []string{"eval/exit", "eval/options", "eval/partition", "eval/user", "gen", "lang", "graph", "cache", "event", "backend"}, "evaluation does not need it"},
 	{"internal/otlp", []string{"event"}, "it sends events, without their meaning"},
 	{"internal/mcp", nil, "it answers by what commands print"},
-	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "event", "lang", "lang/diag", "plan", "report", "report/text", "verdict"}, "it knows texts and positions; others interpret them"},
+	{"internal/lsp", []string{"eval", "eval/options", "eval/validate", "lang", "lang/diag", "report/text"}, "it knows texts and positions; others interpret them"},
 	{"cache/pack", []string{"cache"}, "it reads and writes stores"},
 	{"eval/shards", []string{"eval/selection", "event", "graph", "lang", "plan", "report/text"}, "it divides cells and puts together what was done of them; it runs nothing"},
 	{"eval/exit", []string{"event", "graph"}, "it classifies errors of any origin"},
