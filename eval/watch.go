@@ -8,12 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
-	"github.com/fevalgraph/fevalgraph/eval/reads"
-	"github.com/fevalgraph/fevalgraph/eval/wake"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -24,13 +23,12 @@ import (
 // Watch repeats a call whenever its inputs change. It must be used by one goroutine at a time.
 type Watch struct {
 	options  Options
-	seen     *reads.Seen                // inputs of the last call; nil before the first
+	inputs   *watched                   // of the last call; nil before the first
 	config   []byte                     // digest of the configuration; nil without one
 	failed   string                     // error of the last call; "" if it succeeded
 	lastEnds map[string]string          // results of nodes in the last run, by address; see ends
 	shown    shownParts                 // partition files that the last run showed, besides these nodes
 	again    func(context.Context) bool // reports whether another call would have an effect
-	polls    bool                       // whether polling was reported
 }
 
 // Change is the reason for another call.
@@ -87,51 +85,58 @@ func (r *Request) files(o *Options) (all []cache.Probe) {
 	return all
 }
 
-// call opens the project for a call, which closes it, and records its inputs and additional files.
-func (w *Watch) call(ctx context.Context, o Options, access Access, files []cache.Probe, do func(*freshness) error) error {
-	root := options.Absolute(o.ProjectDir())
-	begun := reads.Begin(root, w.seen, files)
-	var r reads.Reads
-	mended := false
+// call opens the project for a call, which closes it, and records the inputs and the named files.
+func (w *Watch) call(ctx context.Context, o Options, access Access, named []cache.Probe, do func(*freshness) error) error {
+	var before []cache.Sighting // of the named files, which the call reads at an unknown time
+	for _, p := range named {
+		before = append(before, p.Sight())
+	}
+	w.inputs, w.config = &watched{}, nil
 	f, err := openChanged(ctx, o, access)
 	if err == nil {
 		err = do(f)
-		r = f.reads()
+		w.config = f.addTo(w.inputs)
 	} else {
-		var mistakes diag.List
-		r, mended = reads.OfInvalid(&w.options)
-		mended = mended && errors.As(err, &mistakes)
+		w.readInvalid(err)
 	}
-	w.config = r.Config
-	w.seen = begun.See(r)
-	if mended {
-		w.seen.Disturb(root)
-	}
+	w.inputs.named = w.inputs.take(before)
 	return err
 }
 
-// reads returns the inputs that the project has read so far.
-func (f *freshness) reads() reads.Reads {
-	r := reads.Reads{Own: []string{f.state, f.lockPath()}}
+// readInvalid records the inputs of a project that could not be opened, by loading its configuration once more.
+func (w *Watch) readInvalid(opened error) {
+	w.inputs.own = []string{options.Absolute(w.options.StateDir())}
+	began := time.Now()
+	cfg, diags := lang.Load(w.options.Lang())
+	w.inputs.see(partition.InputSightings(cfg.Inputs, began))
+	var mistakes diag.List
+	if errors.As(opened, &mistakes) && !diags.HasErrors() { // mended meanwhile
+		w.inputs.changed = options.Absolute(w.options.ProjectDir())
+	}
+}
+
+// addTo adds the inputs that the project has read so far, and returns the digest of its configuration, or nil.
+func (f *freshness) addTo(in *watched) (config []byte) {
+	in.own = []string{f.state, f.lockPath()}
 	if dir, err := f.options.CacheDir(f.Config); err == nil {
-		r.Own = append(r.Own, dir)
+		in.own = append(in.own, dir)
 	}
 	for _, e := range f.Config.Exports {
-		r.Own = append(r.Own, e.Path)
+		in.own = append(in.own, e.Path)
 	}
 	earlier := func(encoded []byte) {
 		if s, err := cache.DecodeSnapshot(encoded); err == nil {
-			r.Snapshots = append(r.Snapshots, s)
+			in.snapshots = append(in.snapshots, s)
 		}
 	}
-	r.Sightings = append(slices.Clone(f.inputs), f.trace.All()...)
+	in.see(append(slices.Clone(f.inputs), f.trace.All()...))
 	if f.evaluated {
 		if content, err := lang.Archive(f.Config); err == nil {
 			sum := sha256.Sum256(content)
-			r.Config = sum[:]
+			config = sum[:]
 		}
 	} else {
-		r.Config = f.index.Config
+		config = f.index.Config
 		earlier(f.index.Inputs)
 	}
 	shared := map[[sha256.Size]byte]bool{}
@@ -148,14 +153,14 @@ func (f *freshness) reads() reads.Reads {
 			}
 		}
 	}
-	return r
+	return config
 }
 
 // Wait waits until another call could have a new result, and returns immediately if something changed during
 // the last one. It merges a burst of changes. The error is the cause that ended ctx.
 func (w *Watch) Wait(ctx context.Context) (Change, error) {
 	for {
-		path, err := w.change(ctx)
+		path, err := w.inputs.wait(func(d time.Duration) error { return sleep(ctx, d) })
 		if err != nil {
 			return Change{}, err
 		}
@@ -165,26 +170,15 @@ func (w *Watch) Wait(ctx context.Context) (Change, error) {
 	}
 }
 
-// change waits until an input changes, and returns its path.
-func (w *Watch) change(ctx context.Context) (string, error) {
-	source := wake.Open(w.seen.Paths())
-	defer source.Close()
-	if why := source.Polls(); why != nil && !w.polls {
-		w.options.Note(options.Polling{Err: why, Every: wake.Often})
-	}
-	w.polls = source.Polls() != nil
-	next := source.Next
-	if w.seen.Difference() != "" {
-		next = source.Quiet
-	}
-	for {
-		if err := next(ctx); err != nil {
-			return "", err
-		}
-		if path := w.seen.Difference(); path != "" {
-			return path, nil
-		}
-		next = source.Next
+// sleep waits for a time. If ctx ends, it returns its cause.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
 	}
 }
 

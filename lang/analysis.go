@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Analysis answers an editor's queries about a configuration: where names are declared, what refers to them,
-// and which values they have. Files with syntax errors contribute the declarations that could be read, and
+// Analysis answers an editor's queries about a configuration: where names are declared and
+// which values they have. Files with syntax errors contribute the declarations that could be read, and
 // no values. It is not safe for concurrent use.
 type Analysis struct {
 	l        *loader
@@ -93,17 +91,6 @@ func (a *Analysis) symbol(d *decl) Symbol {
 	return s
 }
 
-// Symbols returns the declarations in files, in source order.
-func (a *Analysis) Symbols() []Symbol {
-	var all []Symbol
-	for _, d := range a.l.decls {
-		if d.block != nil || d.attr != nil {
-			all = append(all, a.symbol(d))
-		}
-	}
-	return all
-}
-
 // Candidates returns the declarations that a reference at a position can name after a prefix: "problem", or
 // "local" with the locals of the enclosing block.
 func (a *Analysis) Candidates(prefix, file string, at int) []Symbol {
@@ -143,50 +130,4 @@ func (a *Analysis) named(file string, at int) (*decl, Span) {
 		}
 	}
 	return nil, Span{}
-}
-
-// References returns every span that names the declaration at a position: first the declaration, if a file
-// contains it, then assignments in files of variables and references, in source order.
-func (a *Analysis) References(file string, at int) []Span {
-	d, _ := a.named(file, at)
-	if d == nil {
-		return nil
-	}
-	var all []Span
-	if span := d.nameSpan(); span.End > span.Start {
-		all = append(all, span)
-	}
-	for _, u := range a.l.uses {
-		if u.to == d && !slices.Contains(all, u.span) {
-			all = append(all, u.span)
-		}
-	}
-	return all
-}
-
-// Rename returns an error if the declaration named at a position cannot be renamed.
-func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
-	d, _ := a.named(file, at)
-	refuse := func(why string) *diag.Diagnostic {
-		return &diag.Diagnostic{Severity: diag.Error, Code: "bad-name", Summary: "Bad name", Detail: why}
-	}
-	switch {
-	case d == nil:
-		return refuse("No declared name at this position.")
-	case d.nameSpan() == Span{}:
-		return refuse(d.title() + " is not written in a file.")
-	case !a.whole:
-		return refuse("A file of the configuration has a syntax error, so some references are unknown.")
-	case !hclsyntax.ValidIdentifier(name):
-		return refuse("A name is made of letters, digits, \"_\" and \"-\" and begins with a letter or \"_\".")
-	}
-	if _, taken := a.l.builtins(d.src.dir)[name]; taken && d.kind == "function" {
-		return refuse(name + " is a function of the language.")
-	}
-	for other := range a.l.allDeclarations() {
-		if other != d && other.kind == d.kind && other.name() == name && slices.Equal(other.path[:len(other.path)-1], d.path[:len(d.path)-1]) {
-			return refuse(other.title() + " already exists.")
-		}
-	}
-	return nil
 }

@@ -77,27 +77,29 @@ func TestAnalysisIsLoad(t *testing.T) {
 }
 
 // Each declaration is found at its name and at every reference to it, and both show that name.
-func TestReferencesAreNames(t *testing.T) {
+func TestNames(t *testing.T) {
 	eachCase(t, func(t *testing.T, o Options) {
 		a := analyze(t, o)
-		for _, s := range a.Symbols() {
-			if s.Kind == "fevalgraph" {
+		for d := range a.l.allDeclarations() {
+			if d.block == nil && d.attr == nil || d.kind == "fevalgraph" {
 				continue
 			}
-			spans := a.References(s.NameSpan.File, s.NameSpan.Start)
-			if len(spans) == 0 || spans[0] != s.NameSpan {
-				t.Errorf("%s is named at %v, and its references are %v", s.Title, s.NameSpan, spans)
+			spans := []Span{d.nameSpan()}
+			for _, u := range a.l.uses {
+				if u.to == d {
+					spans = append(spans, u.span)
+				}
 			}
 			for _, span := range spans {
 				text, err := os.ReadFile(span.File)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := string(text[span.Start:span.End]); got != s.Name {
-					t.Errorf("%s is named %q at %v", s.Title, got, span)
+				if got := string(text[span.Start:span.End]); got != d.name() {
+					t.Errorf("%s is named %q at %v", d.title(), got, span)
 				}
-				if other, at, ok := a.Named(span.File, span.End); !ok || other.NameSpan != s.NameSpan || at != span {
-					t.Errorf("at %v %s is named, not %s", span, other.Title, s.Title)
+				if other, at, ok := a.Named(span.File, span.End); !ok || other.NameSpan != d.nameSpan() || at != span {
+					t.Errorf("at %v %s is named, not %s", span, other.Title, d.title())
 				}
 			}
 		}
@@ -155,11 +157,8 @@ func TestAnalysisOfBrokenFile(t *testing.T) {
 	if a.Whole() || !a.Findings().HasErrors() {
 		t.Fatalf("it is whole: %v", a.Findings())
 	}
-	if got := a.References(filepath.Join(dir, MainFile), findText(t, text, "\"p\"")+1); len(got) != 2 {
-		t.Errorf("got %v", got)
-	}
-	if refused := a.Rename(filepath.Join(dir, MainFile), findText(t, text, "\"p\"")+1, "q"); refused == nil {
-		t.Error("a name is changed in a file that cannot be read as a whole")
+	if s, _, ok := a.Named(filepath.Join(dir, MainFile), findText(t, text, "pool.p")+len("pool.p")); !ok || s.Title != "pool \"p\"" {
+		t.Errorf("got %+v", s)
 	}
 }
 

@@ -109,7 +109,6 @@ task "t" {
 			if _, err := Analyze(context.Background(), Options{Inputs: Inputs{Dir: dir}}); err != nil {
 				t.Error(err)
 			}
-			Outline([]byte(try.text))
 			Format(MainFile, []byte(try.text))
 		})
 	}

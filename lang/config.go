@@ -223,14 +223,9 @@ type Pytest struct {
 	ImportReads  []string // as Command.ImportReads
 	Confined     bool     // as Command.Confined
 	Plain        bool     // no known conftest.py declares the options that pytest is started with
-	Split        string   `hcl:"split"` // "none", or SplitFile: a pytest node for each test file
-	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range
 	RootRange    diag.Range
 }
-
-// SplitFile is the Split of a problem whose test files run separately.
-const SplitFile = "file"
 
 // Checkpoint is one checkpoint of a problem with everything it inherits.
 type Checkpoint struct {

@@ -83,20 +83,5 @@ func FuzzCursor(f *testing.F) {
 		}
 		NamesAround(text, at)
 		TextAround(text, at)
-		for _, fold := range Folds(text) {
-			if fold.Start >= fold.End || fold.End > len(text) {
-				t.Errorf("a fold is from %d to %d of %d", fold.Start, fold.End, len(text))
-			}
-		}
-		var walk func(items []Item, from, to int)
-		walk = func(items []Item, from, to int) {
-			for _, i := range items {
-				if i.Start < from || i.End > to || i.Start > i.Name[0] || i.Name[0] > i.Name[1] || i.Name[1] > i.End {
-					t.Errorf("%s is from %d to %d, in %d to %d", i.Title, i.Start, i.End, from, to)
-				}
-				walk(i.Items, i.Start, i.End)
-			}
-		}
-		walk(Outline(text), 0, len(text))
 	})
 }

@@ -28,9 +28,6 @@ func (b *block) pytest() *Pytest {
 	p.Ports, _ = b.integers("ports", 1, 65535)
 	slices.Sort(p.Ports)
 	p.Ports = slices.Compact(p.Ports)
-	if p.Split == SplitFile {
-		b.divisible(p)
-	}
 	return p
 }
 

@@ -89,7 +89,6 @@ func pytestSchema() BlockSchema {
 			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
 			{Name: "ports", Type: TypeIntegers, Default: "[]", Doc: "Fixed ports of 127.0.0.1 that the tests or the solution listen on. Each run of the tests has a private network or, if that is not possible, exclusive ports."},
 			importSchema("pytest", "those tests"), importReadsSchema(), programsSchema(),
-			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none", SplitFile}, Doc: "Whether each test file has a separate pytest node."},
 		},
 	}
 }

@@ -138,15 +138,16 @@ func (e *Environment) scoreDialect(compat string) (score.Dialect, error) {
 	return b.Score, nil
 }
 
-// PytestOutput reads the output of a checkpoint's tests: pytest-json-report's file, or nil, and pytest's
-// output. Both are joined if every test file ran separately.
-func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.Report, cell *Cell, cc *CellCheckpoint) (jsonReport, log []byte, err error) {
-	runs := make([]pytest.Ended, len(cc.Pytest))
-	for i, id := range cc.Pytest {
-		runs[i] = pytest.Ended{File: p.Graph.Node(id).Label("file"), Outputs: run.Status(id).Outputs}
-	}
-	if jsonReport, log, err = pytest.Join(ctx, store, cell.Problem.Pytest.Directory, runs); err != nil {
-		return nil, nil, fmt.Errorf("reading the reports of the tests of %s: %w", cc.Checkpoint.Name, err)
+// PytestOutput reads the output of a checkpoint's tests: pytest-json-report's file and pytest's log. Both are
+// nil if the tests did not run.
+func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.Report, cc *CellCheckpoint) (jsonReport, log []byte, err error) {
+	for _, id := range cc.Own { // none of a checkpoint that a selective run did not compile
+		if p.Graph.Node(id).Kind != KindPytest {
+			continue
+		}
+		if jsonReport, log, err = pytest.ReadOutput(ctx, store, run.Status(id).Outputs); err != nil {
+			return nil, nil, fmt.Errorf("reading the report of the tests of %s: %w", cc.Checkpoint.Name, err)
+		}
 	}
 	return jsonReport, log, nil
 }

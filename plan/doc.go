@@ -25,8 +25,7 @@
 //	input, submission --> task --> nodes that use its outputs
 //	                          '--> figures: metrics of cells, which no verdict reads
 //
-// With split = "file" a checkpoint has a pytest node for each test file. A problem that gives scores has one
-// checkpoint without a name; addresses leave out empty parts.
+// A problem that gives scores has one checkpoint without a name; addresses leave out empty parts.
 //
 // A Partition is the unit of compiling: the cells of one problem or, if it has many solutions, of a range of
 // them. Ranges end at hashes of names, so one more solution changes one range. Environment.Rows can return

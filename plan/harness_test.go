@@ -151,8 +151,6 @@ type box struct {
 	mu     sync.Mutex
 	tested []string        // executed nodes, by address
 	hold   <-chan struct{} // tests of checkpoint b wait for it; nil means no wait
-	// unplugged is the address of the node that breaks.
-	unplugged string
 }
 
 func (b *box) Platform(context.Context) (string, error) { return "linux/amd64", nil }
@@ -173,9 +171,6 @@ func newBox(store cache.Store) *box {
 		b.mu.Unlock()
 		if b.hold != nil && strings.HasPrefix(c.Spec.Name, "pytest:kv/b/") {
 			<-b.hold
-		}
-		if c.Spec.Name == b.unplugged {
-			return backend.Exit{}, errors.New("cable cut")
 		}
 		return fakePytest(c)
 	})
@@ -201,7 +196,7 @@ func fakePytest(c *fake.Call) (backend.Exit, error) {
 	var tests []map[string]any
 	for _, name := range c.Files.Names() {
 		checkpoint, ok := strings.CutPrefix(name, "tests/test_")
-		if all := slices.Contains(c.Command.Argv, "tests/"); !ok || !all && !slices.Contains(c.Command.Argv, name) {
+		if !ok {
 			continue
 		}
 		checkpoint = strings.TrimSuffix(checkpoint, ".py")

@@ -59,7 +59,7 @@ var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, Ki
 	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify, KindSolve, KindInput, KindTask, KindFigures}
 
 // Axes are the axes of selectors.
-var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict", "state"}
+var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "case", "repeat", "task", "verdict", "state"}
 
 // Store stores the blobs of the compiled graph.
 type Store interface {
@@ -138,9 +138,6 @@ type CellCheckpoint struct {
 	Checkpoint *lang.Checkpoint
 	// Own are the nodes that belong to no other checkpoint or cell, in topological order.
 	Own []graph.ID
-	// Pytest contains the runs of its tests: a single run, or a run for each test file, by name. It is empty
-	// for problems without pytest.
-	Pytest []graph.ID
 	// Cases are the cases of a judge problem, in order.
 	Cases []CaseNode
 	// Measured is the node with the output tasks.MeasurementsOutput, and Aggregate the node with
@@ -178,7 +175,7 @@ type compiler struct {
 	backends   map[*lang.Backend]*driver
 	judges     map[*lang.Backend]judgeOn
 	groupings  map[*lang.Checkpoint]pytest.Grouping
-	runs       map[runsKey]*pytestRuns
+	pytest     map[pytestKey]*pytestShared
 	prepared   *pytest.Environments
 	virtual    *command.Environments
 	machine    *session.Machine
@@ -209,7 +206,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		backends:   map[*lang.Backend]*driver{},
 		judges:     map[*lang.Backend]judgeOn{},
 		groupings:  map[*lang.Checkpoint]pytest.Grouping{},
-		runs:       map[runsKey]*pytestRuns{},
+		pytest:     map[pytestKey]*pytestShared{},
 		prepared:   &pytest.Environments{Offline: env.Offline},
 		virtual:    &command.Environments{},
 		machine:    &session.Machine{Offline: env.Offline},

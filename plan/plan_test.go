@@ -127,7 +127,7 @@ aggregate:suite.again ((in process))
 	if len(p.plan.Cells) != 2 || !slices.Equal(p.plan.Cells[0].Suites, []string{"nightly", "again"}) {
 		t.Errorf("cells: %+v", p.plan.Cells)
 	}
-	n := p.plan.Graph.Node(p.plan.Cells[0].Checkpoints[1].Pytest[0])
+	n := p.plan.Graph.Node(p.plan.Cells[0].Checkpoints[1].Own[0])
 	var labels []string
 	for _, l := range n.Labels {
 		labels = append(labels, l.Name+"="+l.Value)

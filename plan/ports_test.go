@@ -12,14 +12,12 @@ import (
 // Tests with ports exclude one another where they share a network.
 func TestPorts(t *testing.T) {
 	config := strings.Replace(problem, `pytest { root = "tests" }`, "pytest {\n root = \"tests\"\n ports = [8080, 53]\n}", 1)
-	split := strings.Replace(config, "ports =", "split = \"file\"\n ports =", 1)
 	for _, test := range []struct {
 		config  string
 		network backend.Network
 		want    []string
 	}{
 		{config, backend.SharedNetwork, []string{"port 53", "port 8080"}},
-		{split, backend.SharedNetwork, []string{"port 53", "port 8080"}},
 		{config, backend.PrivateNetwork, nil},
 		{problem, backend.SharedNetwork, nil},
 	} {

@@ -29,36 +29,24 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 
 func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
 	cp := answer.Checkpoint
-	shared := labels(cell, cp)
+	of := labels(cell, cp)
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
-		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: shared, Task: task, Deps: deps, Pool: inProcessPool}
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: of, Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	cc := CellCheckpoint{Checkpoint: cp}
-	runs := c.pytestRuns(cell, answer, d)
-	var left []graph.Dep // left by the runs
-	for i, part := range runs.parts {
-		run := node(KindPytest, runs.tasks[i], slices.Concat(c.pytestInputs(cell, answer, part, d), runs.deps))
-		run.Pool, run.Retry, run.Probes, run.Exclusive = cell.Backend.Pool, retryOf(s, cell.Backend), runs.probes, runs.exclusive
-		as := "pytest"
-		if part.file != "" {
-			run.Addr += "/" + part.file
-			run.Labels = slices.Concat(shared, []graph.Label{{Name: "file", Value: part.file}})
-		}
-		if len(runs.parts) > 1 {
-			as += " " + part.file
-		}
-		id := c.plan.Graph.Add(run)
-		cc.Pytest = append(cc.Pytest, id)
-		left = append(left, graph.Dep{On: id, As: as, Outputs: pytestOutputs})
-	}
-	parse := node(KindParse, runs.parse, left)
+	shared := c.pytestShared(cell, answer, d)
+	run := node(KindPytest, shared.run, slices.Concat(c.pytestInputs(cell, answer, shared.tests, d), shared.deps))
+	run.Pool, run.Retry, run.Probes, run.Exclusive = cell.Backend.Pool, retryOf(s, cell.Backend), shared.probes, shared.exclusive
+	pytestID := c.plan.Graph.Add(run)
+
+	parse := node(KindParse, shared.parse, []graph.Dep{{On: pytestID, As: "pytest", Outputs: pytestOutputs}})
 	parse.Kept = true
 	cc.Measured = c.plan.Graph.Add(parse)
 
-	aggregate := node(KindAggregate, runs.aggregate, []graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: verdictsOutput}})
+	aggregate := node(KindAggregate, shared.aggregate, []graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: verdictsOutput}})
 	aggregate.Kept = true
 	cc.Aggregate = c.plan.Graph.Add(aggregate)
-	cc.Own = append(slices.Clone(cc.Pytest), cc.Measured, cc.Aggregate)
+	cc.Own = []graph.ID{pytestID, cc.Measured, cc.Aggregate}
 	return cc
 }
 
@@ -69,47 +57,39 @@ var (
 	verdictsOutput = []string{pytest.OutputVerdicts}
 )
 
-// pytestRuns holds the data of a checkpoint that solutions with equal commands share.
-type pytestRuns struct {
-	parts             []part
-	tasks             []*pytest.Run // parallel to parts
-	deps              []graph.Dep   // edges to files that the tasks read in place
+// pytestShared holds the data of a checkpoint that solutions with equal commands share.
+type pytestShared struct {
+	tests             graph.ID
+	run               *pytest.Run
+	deps              []graph.Dep // edges to files that run reads in place
 	probes, exclusive []string
 	parse             *pytest.Parse
 	aggregate         *tasks.AggregateCheckpoint
 }
 
-// runsKey identifies pytestRuns.
-type runsKey struct {
+// pytestKey identifies a pytestShared.
+type pytestKey struct {
 	checkpoint   *lang.Checkpoint
 	backend      *lang.Backend
 	repeat       int
 	entry, setup string
 }
 
-// pytestRuns returns the tasks of a checkpoint for all solutions with the commands of an answer.
-func (c *compiler) pytestRuns(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytestRuns {
+// pytestShared returns the tasks of a checkpoint for all solutions with the commands of an answer.
+func (c *compiler) pytestShared(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytestShared {
 	p, cp := cell.Problem, answer.Checkpoint
-	key := runsKey{cp, cell.Backend, cell.Repeat, answer.Entry, fmt.Sprintf("%q", answer.Setup)}
-	if known := c.runs[key]; known != nil {
+	key := pytestKey{cp, cell.Backend, cell.Repeat, answer.Entry, fmt.Sprintf("%q", answer.Setup)}
+	if known := c.pytest[key]; known != nil {
 		return known
 	}
 	seen := c.readablePaths(d, cell.Backend, cp.Env, p.Pytest.Requires, slices.Concat(cell.Backend.Setup, answer.Setup, p.Pytest.Args, []string{answer.Entry, cp.Before})...)
-	runs := &pytestRuns{
-		parts: c.parts(p, cp), deps: seen.deps, probes: []string{d.addr, requirementsProbe(p.Pytest.Requires, d)}, exclusive: exclusive(p.Pytest.Ports, d),
+	shared := &pytestShared{
+		tests: c.tests(p, cp), run: c.pytestRun(cell, answer, d), deps: seen.deps, probes: []string{d.addr, requirementsProbe(p.Pytest.Requires, d)}, exclusive: exclusive(p.Pytest.Ports, d),
 		parse: &pytest.Parse{Grouping: c.grouping(p, cp)}, aggregate: &tasks.AggregateCheckpoint{Policy: RuleOf(cp.Pass), OmitSkipped: p.Pytest.OmitSkipped},
 	}
-	for _, part := range runs.parts {
-		task := c.pytestRun(cell, answer, d, part)
-		task.VerifyInputs = seen.unchanged
-		runs.tasks = append(runs.tasks, task)
-		if len(runs.parts) > 1 {
-			runs.parse.Parts = append(runs.parse.Parts, part.file)
-			runs.parse.Directory = p.Pytest.Directory
-		}
-	}
-	c.runs[key] = runs
-	return runs
+	shared.run.VerifyInputs = seen.unchanged
+	c.pytest[key] = shared
+	return shared
 }
 
 // requirementsProbe is the name of the probe for locked requirements.
@@ -118,9 +98,9 @@ func requirementsProbe(requires []string, d *driver) string {
 }
 
 // pytestInputs returns the dependencies of a run of tests.
-func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part, d *driver) []graph.Dep {
+func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, tests graph.ID, d *driver) []graph.Dep {
 	deps := []graph.Dep{
-		{On: part.tests, As: "tests", Outputs: treeOutput},
+		{On: tests, As: "tests", Outputs: treeOutput},
 		{On: c.submission(cell.Solution, answer), As: "submission", Outputs: treeOutput},
 	}
 	deps = append(deps, d.image...)
@@ -130,7 +110,7 @@ func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part
 	return deps
 }
 
-func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver, part part) *pytest.Run {
+func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytest.Run {
 	cp, driver := answer.Checkpoint, cell.Problem.Pytest
 	d.handle.Use.Python = true
 	d.handle.Use.Network = d.handle.Use.Network || len(driver.Ports) > 0
@@ -158,9 +138,6 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	}
 	for _, a := range cp.Assets {
 		run.Assets = append(run.Assets, pytest.Asset{Name: a.Name, Target: a.Target})
-	}
-	if part.alone {
-		run.File = part.file
 	}
 	run.RelativeAssets = driver.AssetPaths == "relative"
 	return run

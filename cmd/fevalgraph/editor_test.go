@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 )
 
-// editorCommand runs an editor that opens a file, waits for the language server's reports, makes one request at a
+// editorCommand runs an editor that opens a file, waits for the language server's diagnostics, makes one request at a
 // position (line and column from 1), and ends the server. It writes the answer to answer.json, and all diagnostics to
 // diagnostics.json.
 func editorCommand(ts *testscript.TestScript, args []string) error {
@@ -104,9 +104,8 @@ func (e *editor) ask(ctx context.Context, conn *jsonrpc2.Conn, method, file stri
 		return nil, err
 	}
 	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
-	capabilities := json.RawMessage(`{"capabilities": {"workspace": {"codeLens": {"refreshSupport": true}}}}`)
 	err = errors.Join(
-		conn.Call(ctx, "initialize", capabilities, nil),
+		conn.Call(ctx, "initialize", struct{}{}, nil),
 		conn.Notify(ctx, "initialized", struct{}{}),
 		conn.Notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri, "languageId": "hcl", "version": 1, "text": string(text)}}),
 	)
@@ -114,7 +113,7 @@ func (e *editor) ask(ctx context.Context, conn *jsonrpc2.Conn, method, file stri
 		return nil, err
 	}
 	select {
-	case <-e.said: // the client can request lenses again: verdicts are known
+	case <-e.said:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -131,9 +130,8 @@ func (e *editor) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 			e.mu.Lock()
 			e.published[p["uri"].(string)] = p
 			e.mu.Unlock()
+			e.said <- struct{}{}
 		}
-	case "workspace/codeLens/refresh":
-		e.said <- struct{}{}
 	}
 	if !r.Notif {
 		go func() { _ = conn.Reply(ctx, r.ID, nil) }()

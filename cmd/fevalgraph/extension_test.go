@@ -19,8 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
 
-// TestVSCode packs the extension: it has what VS Code reads, the version of the program, and
-// the commands that lenses offer.
+// TestVSCode packs the extension: it has what VS Code reads, and the version of the program.
 func TestVSCode(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skipf("needs node and npm: set %s=1, or use `make test-all`", realVariable)
@@ -53,11 +52,6 @@ func TestVSCode(t *testing.T) {
 		t.Errorf("the extension is version %s, the program %s", about.Version, release)
 	}
 	program := read(strings.TrimPrefix(about.Main, "./"))
-	for _, command := range []string{"fevalgraph.run", "fevalgraph.explain"} {
-		if !strings.Contains(program, command) {
-			t.Errorf("the extension does not know %s", command)
-		}
-	}
 	var grammar any
 	if err := json.Unmarshal([]byte(read("fevalgraph.tmLanguage.json")), &grammar); err != nil {
 		t.Error(err)

@@ -74,7 +74,7 @@ func TestStale(t *testing.T) {
 var staleWithUV = []string{
 	"backend_isolation", "backend_setup", "backend_shims", "backend_versions", "command_import", "marker_group", "problem_before",
 	"problem_import", "problem_ports", "requirement_added", "requirement_locked", "solution_setup", "source_verdict",
-	"tests_conftest", "tests_missing", "tests_plain", "tests_skipped", "tests_split", "tests_verdict", "verifier",
+	"tests_conftest", "tests_missing", "tests_plain", "tests_skipped", "tests_verdict", "verifier",
 }
 
 func never(string) bool  { return false }

@@ -92,7 +92,7 @@ func checkpointOf(ctx context.Context, e *plan.Export, cell *plan.Cell, result r
 		return c, nil
 	}
 	var err error
-	c.Report, c.Log, err = e.Plan.PytestOutput(ctx, e.Store, e.Run, cell, cc)
+	c.Report, c.Log, err = e.Plan.PytestOutput(ctx, e.Store, e.Run, cc)
 	return c, err
 }
 

@@ -36,25 +36,8 @@ local function attach(buffer, options)
   vim.lsp.buf_attach_client(buffer, clients[root])
 end
 
--- Code lenses run fevalgraph in a terminal below. A list as command bypasses the shell.
-local function in_terminal(verb)
-  return function(lens)
-    local target = lens.arguments[1]
-    local command = { "fevalgraph", "-C", target.directory }
-    if target.file then
-      vim.list_extend(command, { "-f", target.file })
-    end
-    vim.list_extend(command, { verb, "--" })
-    vim.list_extend(command, target.arguments)
-    vim.cmd("botright new")
-    vim.fn.termopen(command)
-  end
-end
-
 function M.setup(options)
   options = vim.tbl_extend("force", { cmd = { "fevalgraph", "lsp" } }, options or {})
-  vim.lsp.commands["fevalgraph.run"] = in_terminal("run")
-  vim.lsp.commands["fevalgraph.explain"] = in_terminal("explain")
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
     pattern = "*.hcl",
     callback = function(event)

@@ -1,8 +1,6 @@
 package options
 
 import (
-	"time"
-
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -59,11 +57,6 @@ type (
 		Cache string
 		Asks  []string // everything that was not done, with its backend
 	}
-	// Polling means that changes are only checked at intervals, and why.
-	Polling struct {
-		Err   error
-		Every time.Duration
-	}
 	// RemoteTrouble reports a problem of a remote cache, which is used as far as possible.
 	RemoteTrouble struct {
 		Name string
@@ -93,6 +86,5 @@ func (SessionLeft) notice()     {}
 func (KeyMissing) notice()      {}
 func (SessionsUnknown) notice() {}
 func (Untrusted) notice()       {}
-func (Polling) notice()         {}
 func (RemoteTrouble) notice()   {}
 func (RemoteSending) notice()   {}

@@ -16,8 +16,8 @@ func (a *app) lspCommand() *cobra.Command {
 	cmd := command("lsp", "Run the language server for editors",
 		`Lsp is a language server: an editor starts it and uses the Language Server
 Protocol over stdin and stdout. It shows the findings of validate during typing,
-completes, explains, renames, formats, and shows last verdicts. It executes
-nothing that a project names.`,
+completes, and shows documentation, values and declarations. It executes nothing
+that a project names.`,
 		`  fevalgraph lsp
   fevalgraph lsp --var root=/data/checkout`,
 		func(cmd *cobra.Command, args []string) error {

@@ -62,7 +62,7 @@ var Rules = map[string]Rule{
 	"find":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"get":                  {ReachTrusted, ReachTrusted, WritesNamed},
 	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
-	"lsp":                  {ReachTrusted, ReachTrusted, WritesNothing},
+	"lsp":                  {ReachNothing, ReachNothing, WritesNothing},
 	"mcp":                  {ReachTrusted, ReachTrusted, WritesNothing},
 	"doctor":               {ReachTrusted, ReachTrusted, WritesTemp},
 	"clean":                {ReachNothing, ReachTrusted, WritesState},

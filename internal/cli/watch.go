@@ -26,7 +26,7 @@ intervals count as one, and changes during a run lead to another one. An error
 in the configuration is shown, and watch continues when it is fixed.
 
 It takes the flags of run. What --force and --retry match is forced or retried
-once. Without notifications of the system, files are checked every two seconds.
+once. Files are checked every half second, many files less often.
 
 Interrupt it (Ctrl-C) to end it: running work is stopped, finished work is kept.
 Exit codes: 130 interrupted, 2 or 4 if the first call is invalid.`,

@@ -30,7 +30,6 @@ type client struct {
 	changed   *sync.Cond
 	published map[string]publishDiagnostics
 	logged    []string
-	refreshes int
 
 	texts    map[string]string
 	versions map[string]int
@@ -82,8 +81,6 @@ func (c *client) hear(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Requ
 		}
 	case "window/logMessage":
 		c.logged = append(c.logged, string(*r.Params))
-	case "workspace/codeLens/refresh":
-		c.refreshes++
 	}
 	c.changed.Broadcast()
 	if !r.Notif {

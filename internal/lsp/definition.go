@@ -55,25 +55,3 @@ func (s *server) definition(ctx context.Context, now *snapshot, p positionParams
 	}
 	return nil, nil
 }
-
-func (s *server) references(ctx context.Context, now *snapshot, p struct {
-	positionParams
-	Context struct {
-		IncludeDeclaration bool `json:"includeDeclaration"`
-	} `json:"context"`
-}) (any, error) {
-	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
-	defer release()
-	locations := []location{}
-	if in == nil {
-		return locations, nil
-	}
-	a := in.of.analysis(now)
-	symbol, _, _ := a.Named(in.path, in.at)
-	for _, span := range a.References(in.path, in.at) {
-		if p.Context.IncludeDeclaration || span != symbol.NameSpan {
-			locations = append(locations, in.location(span))
-		}
-	}
-	return locations, nil
-}

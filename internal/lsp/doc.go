@@ -1,7 +1,6 @@
 // Package lsp is a language server for configurations: it speaks the Language Server Protocol over a pair of
-// streams. It handles texts and positions. Package lang interprets the texts (Options.Overlay passes the open ones),
-// eval/validate checks them, and eval knows the verdicts: diagnostics come from validate, lenses and failed
-// tests from status.
+// streams. It handles texts and positions. Package lang interprets the texts (Options.Overlay passes the open ones), and
+// eval/validate checks them.
 //
 // One goroutine reads messages in order. A notification is handled before the next message is read. A
 // request gets the texts as they were when it was read, runs in a separate goroutine, and ends when it is

@@ -14,37 +14,21 @@ func (s *server) initialize(raw json.RawMessage) (any, error) {
 	}
 	s.mu.Lock()
 	s.client = p.Capabilities
-	for _, f := range p.WorkspaceFolders {
-		s.folders = append(s.folders, pathOf(f.URI))
-	}
-	if len(s.folders) == 0 && pathOf(p.RootURI) != "" {
-		s.folders = []string{pathOf(p.RootURI)}
-	}
 	s.mu.Unlock()
 	s.stage = initialized
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "fevalgraph", "version": s.options.Project.Version},
 		"capabilities": map[string]any{
-			"positionEncoding":           "utf-16",
-			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": map[string]any{}},
-			"codeActionProvider":         map[string]any{"codeActionKinds": []string{"quickfix"}},
-			"codeLensProvider":           map[string]any{},
-			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\"", "/", "[", "{"}},
-			"definitionProvider":         true,
-			"documentFormattingProvider": true,
-			"documentSymbolProvider":     true,
-			"foldingRangeProvider":       true,
-			"hoverProvider":              true,
-			"inlayHintProvider":          true,
-			"referencesProvider":         true,
-			"renameProvider":             map[string]any{"prepareProvider": true},
-			"workspaceSymbolProvider":    true,
+			"positionEncoding":   "utf-16",
+			"textDocumentSync":   map[string]any{"openClose": true, "change": 2, "save": map[string]any{}},
+			"completionProvider": map[string]any{"triggerCharacters": []string{".", "\"", "/", "[", "{"}},
+			"definitionProvider": true,
+			"hoverProvider":      true,
 		},
 	}, nil
 }
 
-// watchFiles requests notifications about files that others write: sources of cells, tests, and records
-// of runs.
+// watchFiles requests notifications about files that others write, such as sources of cells and tests.
 func (s *server) watchFiles(struct{}) error {
 	if !s.client.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		return nil

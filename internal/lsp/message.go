@@ -45,11 +45,6 @@ type textEdit struct {
 	NewText string `json:"newText"`
 }
 
-// workspaceEdit contains edits by URI.
-type workspaceEdit struct {
-	Changes map[string][]textEdit `json:"changes"`
-}
-
 // Severities of diagnostics.
 const (
 	severityError   = 1
@@ -75,21 +70,9 @@ type markup struct {
 	Value string `json:"value"`
 }
 
-type command struct {
-	Title     string `json:"title"`
-	Command   string `json:"command"`
-	Arguments []any  `json:"arguments,omitempty"`
-}
-
 // clientCapabilities are the capabilities of a client that affect the server.
 type clientCapabilities struct {
 	Workspace struct {
-		CodeLens struct {
-			RefreshSupport bool `json:"refreshSupport"`
-		} `json:"codeLens"`
-		InlayHint struct {
-			RefreshSupport bool `json:"refreshSupport"`
-		} `json:"inlayHint"`
 		DidChangeWatchedFiles struct {
 			DynamicRegistration bool `json:"dynamicRegistration"`
 		} `json:"didChangeWatchedFiles"`
@@ -104,9 +87,5 @@ type clientCapabilities struct {
 }
 
 type initialize struct {
-	RootURI          string             `json:"rootUri"`
-	Capabilities     clientCapabilities `json:"capabilities"`
-	WorkspaceFolders []struct {
-		URI string `json:"uri"`
-	} `json:"workspaceFolders"`
+	Capabilities clientCapabilities `json:"capabilities"`
 }

@@ -23,19 +23,9 @@ func init() { // in init: the handlers refer to the maps
 		"workspace/didChangeWatchedFiles": notified((*server).touched),
 	}
 	requests = map[string]func(context.Context, *server, *snapshot, json.RawMessage) (any, error){
-		"textDocument/codeAction":     asked((*server).codeActions),
-		"textDocument/codeLens":       asked((*server).codeLenses),
-		"textDocument/completion":     asked((*server).complete),
-		"textDocument/definition":     asked((*server).definition),
-		"textDocument/documentSymbol": asked((*server).documentSymbols),
-		"textDocument/foldingRange":   asked((*server).foldingRanges),
-		"textDocument/formatting":     asked((*server).format),
-		"textDocument/hover":          asked((*server).hover),
-		"textDocument/inlayHint":      asked((*server).inlayHints),
-		"textDocument/prepareRename":  asked((*server).prepareRename),
-		"textDocument/references":     asked((*server).references),
-		"textDocument/rename":         asked((*server).rename),
-		"workspace/symbol":            asked((*server).workspaceSymbols),
+		"textDocument/completion": asked((*server).complete),
+		"textDocument/definition": asked((*server).definition),
+		"textDocument/hover":      asked((*server).hover),
 	}
 }
 

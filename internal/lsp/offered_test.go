@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
 // setting is an attribute of a text that the language has.
@@ -121,11 +122,39 @@ func (c *client) checkCompletion(t *testing.T, uri string) {
 	}
 }
 
+// instances returns the numbers of instances that a file's blocks have, by their first lines, from 1. It returns none for
+// an invalid configuration, such as one without its checkout.
+func (c *client) instances(uri string) map[int]int {
+	c.t.Helper()
+	o := projectOptions(c.t)
+	o.Dir = filepath.Dir(pathOf(uri))
+	cfg, found := lang.Load(o.Lang())
+	all := map[int]int{}
+	if found.HasErrors() {
+		return all
+	}
+	add := func(r diag.Range) {
+		if r.File == filepath.Base(pathOf(uri)) {
+			all[r.Start.Line]++
+		}
+	}
+	for _, p := range cfg.Problems {
+		add(p.Range)
+	}
+	for _, s := range cfg.Solutions {
+		add(s.Range)
+	}
+	for _, t := range cfg.Tasks {
+		add(t.Range)
+	}
+	return all
+}
+
 // checkHover looks whether every attribute of an example has its documented row and, where it
 // is a text that some instance has, its value.
 func (c *client) checkHover(t *testing.T, uri string) {
 	t.Helper()
-	d, made := newDocument(uri, 0, []byte(c.texts[uri])), c.made(uri)
+	d, instances := newDocument(uri, 0, []byte(c.texts[uri])), c.instances(uri)
 	all := c.findSettings(uri, func(*lang.BlockSchema, hcl.Range) {})
 	for _, s := range all {
 		var got struct{ Contents markup }
@@ -133,7 +162,7 @@ func (c *client) checkHover(t *testing.T, uri string) {
 		if !strings.Contains(got.Contents.Value, "**"+s.row.Name+"**: ") || !strings.Contains(got.Contents.Value, s.row.Doc) {
 			t.Errorf("hover on %s, line %d: %q", s.row.Name, s.name.Start.Line, got.Contents.Value)
 		}
-		none := slices.ContainsFunc(all, func(other setting) bool { return other.row.Name == "for_each" && other.block == s.block }) && made.instances[s.block] == 0
+		none := slices.ContainsFunc(all, func(other setting) bool { return other.row.Name == "for_each" && other.block == s.block }) && instances[s.block] == 0
 		if s.literal != "" && !none && !slices.Contains([]string{"self", "cell", "static"}, s.row.Scope) && !strings.Contains(got.Contents.Value, `"`+s.literal+`"`) {
 			t.Errorf("hover on %s, line %d, lacks the value %q: %q", s.row.Name, s.name.Start.Line, s.literal, got.Contents.Value)
 		}

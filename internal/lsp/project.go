@@ -28,10 +28,7 @@ type project struct {
 	renewed   int
 	published map[string]bool // URIs with findings
 
-	failures map[string]bool // URIs of tests that failed
-
-	verdicts    verdicts
-	texts, disk delayedAction
+	texts delayedAction
 }
 
 // projectOf returns the project of a file: that of the nearest directory with a configuration. Without one,
@@ -53,7 +50,7 @@ func (s *server) projectOf(path string) *project {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.projects[key] == nil {
-		s.projects[key] = &project{s: s, options: o, published: map[string]bool{}, failures: map[string]bool{}}
+		s.projects[key] = &project{s: s, options: o, published: map[string]bool{}}
 	}
 	return s.projects[key]
 }
@@ -120,30 +117,15 @@ func (d *delayedAction) schedule(pause time.Duration, s *server, do func()) {
 	})
 }
 
-// lookAtTexts schedules publishing the diagnostics of the texts.
+// lookAtTexts schedules publishing the diagnostics of the texts, or clearing those of a project that the client has
+// closed.
 func (p *project) lookAtTexts() {
-	p.texts.schedule(p.s.options.Pause, p.s, func() { p.publish(p.s.snapshot()) })
-}
-
-// diskPauses is the delay before verdicts are read, in pauses after an edit: files on disk often change in
-// groups.
-const diskPauses = 20
-
-// lookAtDisk schedules reading verdicts, too.
-func (p *project) lookAtDisk() {
-	p.lookAtTexts()
-	p.disk.schedule(diskPauses*p.s.options.Pause, p.s, func() {
+	p.texts.schedule(p.s.options.Pause, p.s, func() {
 		if !p.isOpen() {
 			p.forget()
 			return
 		}
-		p.publishFailures(p.s.ctx, p.s.snapshot())
-		p.s.mu.Lock()
-		client := p.s.client.Workspace
-		p.s.mu.Unlock()
-		if client.CodeLens.RefreshSupport {
-			p.s.call("workspace/codeLens/refresh", nil)
-		}
+		p.publish(p.s.snapshot())
 	})
 }
 
@@ -161,11 +143,9 @@ func (p *project) isOpen() bool {
 func (p *project) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, published := range []map[string]bool{p.published, p.failures} {
-		for uri := range published {
-			p.s.publish(publishDiagnostics{URI: uri, Diagnostics: []diagnostic{}})
-		}
-		clear(published)
+	for uri := range p.published {
+		p.s.publish(publishDiagnostics{URI: uri, Diagnostics: []diagnostic{}})
 	}
+	clear(p.published)
 	p.current, p.whole, p.findings, p.imports = nil, nil, nil, validate.Imports{}
 }

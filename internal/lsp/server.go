@@ -50,7 +50,6 @@ type server struct {
 	projects map[string]*project  // by directory
 	running  map[jsonrpc2.ID]context.CancelFunc
 	client   clientCapabilities
-	folders  []string // directories that the client has open
 	over     bool
 
 	stage   stage // used by the goroutine that takes messages

@@ -12,7 +12,7 @@ import (
 
 func (s *server) opened(p didOpen) error {
 	s.put(newDocument(p.TextDocument.URI, p.TextDocument.Version, []byte(p.TextDocument.Text)))
-	s.look(p.TextDocument.URI, (*project).lookAtDisk)
+	s.look(p.TextDocument.URI)
 	return nil
 }
 
@@ -27,13 +27,13 @@ func (s *server) changed(p didChange) error {
 		d = d.applyChange(p.TextDocument.Version, change)
 	}
 	s.put(d)
-	s.look(d.uri, (*project).lookAtTexts)
+	s.look(d.uri)
 	return nil
 }
 
 func (s *server) saved(p ofDocument) error {
 	s.renew()
-	s.look(p.TextDocument.URI, (*project).lookAtDisk)
+	s.look(p.TextDocument.URI)
 	return nil
 }
 
@@ -42,7 +42,7 @@ func (s *server) closed(p ofDocument) error {
 	delete(s.open, p.TextDocument.URI)
 	s.next()
 	s.mu.Unlock()
-	s.look(p.TextDocument.URI, (*project).lookAtDisk)
+	s.look(p.TextDocument.URI)
 	return nil
 }
 
@@ -61,16 +61,15 @@ func (s *server) touched(p struct {
 			s.renew()
 			seen = true
 		}
-		s.look(c.URI, (*project).lookAtDisk)
+		s.look(c.URI)
 	}
 	return nil
 }
 
-// isRecord reports whether a file is part of a directory that runs and git write all the time. A run's end
-// is visible in the file latest.
+// isRecord reports whether a file is part of a directory that runs and git write all the time.
 func isRecord(path string) bool {
 	parts := strings.Split(filepath.ToSlash(path), "/")
-	return slices.Contains(parts, ".git") || slices.Contains(parts, options.StateName) && parts[len(parts)-1] != "latest"
+	return slices.Contains(parts, ".git") || slices.Contains(parts, options.StateName)
 }
 
 func (s *server) put(d *document) {
@@ -95,11 +94,11 @@ func (s *server) next() {
 	s.latest, s.outdate = context.WithCancel(s.ctx)
 }
 
-// look calls at with the project of a file, if any.
-func (s *server) look(uri string, at func(*project)) {
+// look schedules diagnostics of the project of a file, if any.
+func (s *server) look(uri string) {
 	if path := pathOf(uri); path != "" {
 		if p := s.projectOf(path); p != nil {
-			at(p)
+			p.lookAtTexts()
 		}
 	}
 }

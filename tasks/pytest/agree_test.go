@@ -9,24 +9,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// summaryLine returns the last line of a pytest that ran tests of one stage each.
-func summaryLine(ran ...one) string {
-	counts := map[string]int{}
-	for _, o := range ran {
-		counts[o.outcome]++
-	}
-	var parts []string
-	for _, word := range []string{"failed", "passed", "skipped"} {
-		if counts[word] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"no tests ran"}
-	}
-	return "=== " + strings.Join(parts, ", ") + " in 0.12s ===\n"
-}
-
 // pytestLog returns the log of a pytest that ended with some lines.
 func pytestLog(last string) []byte {
 	return []byte("============ test session starts ============\ncollecting ... collected 9 items\n\n...\n" + last + "\n")

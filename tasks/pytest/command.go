@@ -159,7 +159,7 @@ exec "$@"`
 
 // pytestTests returns the command that runs the tests, with further options.
 func (r *Run) pytestTests(in pytestLocation, options ...string) []string {
-	argv := append(r.pytest(in, true), r.Directory+"/"+r.File,
+	argv := append(r.pytest(in, true), r.Directory+"/",
 		"--entrypoint="+r.Entry,
 		"--checkpoint="+r.Checkpoint,
 		"--ctrf="+ctrfPath,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -16,6 +17,23 @@ type runOutput struct {
 	timing       session.Timing
 	report, ctrf []byte // nil if missing
 	log          []byte
+}
+
+// ReadOutput reads the pytest-report.json and the log of a Run with the given outputs. Each is nil if it is
+// missing, for example because the Run broke.
+func ReadOutput(ctx context.Context, store cache.Store, outputs []cache.Output) (report, log []byte, err error) {
+	find := func(name string) (cache.Digest, bool) {
+		i := slices.IndexFunc(outputs, func(o cache.Output) bool { return o.Name == name })
+		if i < 0 {
+			return cache.Digest{}, false
+		}
+		return outputs[i].Digest, true
+	}
+	if _, ok := find(OutputExit); !ok {
+		return nil, nil, nil
+	}
+	l, err := readLeft(ctx, store, find)
+	return l.report, l.log, err
 }
 
 // readLeft reads the outputs of a run, which find returns by name.

@@ -48,6 +48,20 @@ func TestSkipReasons(t *testing.T) {
 	}
 }
 
+// withCollectors returns a report with collectors that did not pass.
+func withCollectors(report []byte, failed []map[string]any, collected int) []byte {
+	var all map[string]any
+	if err := json.Unmarshal(report, &all); err != nil {
+		panic(err)
+	}
+	all["collectors"], all["summary"] = failed, map[string]any{"collected": collected}
+	b, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // A file, directory or class that is skipped while pytest collects counts as a skipped test, so that what a
 // submission lacks does not remove tests from the count.
 func TestSkippedCollectors(t *testing.T) {

@@ -1,11 +1,8 @@
 package pytest
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -14,16 +11,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Parse is the task that reads the outputs of a Run, its dependency "pytest", or of several Runs with a
-// part of the tests each. It has two outputs, so that dependents of equal verdicts stay fresh:
-// OutputVerdicts contains the deterministic facts, OutputMeasurements durations and messages.
-type Parse struct {
-	Grouping
-	// Parts are the names of the test files in Directory that have separate Runs, in order; if there are none,
-	// a single Run has all tests. The dependency on the Run of a file is named "pytest <file>".
-	Parts     []string
-	Directory string
-}
+// Parse is the task that reads the outputs of a Run, its dependency "pytest". It has two outputs, so that
+// dependents of equal verdicts stay fresh: OutputVerdicts contains the deterministic facts,
+// OutputMeasurements durations and messages.
+type Parse struct{ Grouping }
 
 // The outputs of Parse.
 const (
@@ -41,19 +32,16 @@ func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
 	for _, marker := range slices.Sorted(maps.Keys(p.Custom)) {
 		m.String("group of marker "+marker, string(p.Custom[marker]))
 	}
-	if len(p.Parts) > 0 { // the names of the dependencies identify the parts
-		m.Int("recipe of merging", 1)
-		m.String("tests directory", p.Directory)
-	}
 	return nil
 }
 
 // Run implements graph.Task.
 func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	v, m, err := p.read(ctx, w)
+	l, err := readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input("pytest", output) })
 	if err != nil {
 		return graph.Outcome{}, err
 	}
+	v, m := p.judge(l)
 	return p.put(ctx, w, v, m)
 }
 
@@ -70,55 +58,12 @@ func (p *Parse) put(ctx context.Context, w *graph.Work, v verdict.Checkpoint, m 
 	return k.Outcome, k.Err
 }
 
-// read judges the outputs of the runs.
-func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, verdict.Measurements, error) {
-	from := func(as string) (runOutput, error) {
-		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
-	}
-	if len(p.Parts) == 0 {
-		l, err := from("pytest")
-		if err != nil {
-			return verdict.Checkpoint{}, verdict.Measurements{}, err
-		}
-		v, m := p.judge(l)
-		return v, m, nil
-	}
-	parts := make([]part, len(p.Parts))
-	for i, file := range p.Parts {
-		l, err := from("pytest " + file)
-		if err != nil {
-			return verdict.Checkpoint{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
-		}
-		parts[i] = newPart(path.Join(p.Directory, file), l)
-		parts[i].report, parts[i].ctrf = nil, nil // each can be large, and is no longer needed
-	}
-	v, m := p.judgeParts(parts)
-	return v, m, nil
-}
-
 // judge converts outputs into verdicts and measurements.
 func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests, r.skipped)
 	m.DurationMS, m.Message, m.Isolation, m.Import = l.timing.Seconds*1000, message, l.timing.Isolation, l.timing.Import
-	return v, m
-}
-
-// judgeParts does the same for runs with a part of the tests each.
-func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measurements) {
-	w := merge(parts)
-	tests := make([]reportedTest, len(w.tests))
-	for i, t := range w.tests {
-		tests[i] = parts[t.part].tests[t.test]
-	}
-	v, m := p.verdicts(w.code, w.class, w.collected, tests, w.skipped)
-	m.Message = w.message
-	for _, one := range parts {
-		m.DurationMS += one.timing.Seconds * 1000
-		m.Isolation = one.timing.Isolation // they have the same backend
-		m.Import = cmp.Or(m.Import, one.timing.Import)
-	}
 	return v, m
 }
 

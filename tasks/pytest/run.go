@@ -29,7 +29,6 @@ type Run struct {
 	// yet.
 	Pins           func(context.Context) ([]string, error)
 	Directory      string // of the tests in the workspace
-	File           string // the only test file in it to run; "" means all
 	Markers        []Marker
 	Entry          string // command that starts the submission
 	Args           []string
@@ -114,9 +113,6 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
 	m.String("tests directory", r.Directory)
-	if r.File != "" {
-		m.String("test file", r.File)
-	}
 	m.Strings("args", r.Args)
 	m.Strings("plugins", r.Plugins)
 	m.String("timeout", r.Timeout.String())

@@ -41,18 +41,6 @@ local function ask(method, params)
   error(method .. " has no answer")
 end
 
-local function apply(edit)
-  vim.lsp.util.apply_workspace_edit(edit, "utf-16")
-end
-
-local function format()
-  if vim.lsp.buf.format then
-    vim.lsp.buf.format({ timeout_ms = patience })
-  else
-    vim.lsp.buf.formatting_sync(nil, patience)
-  end
-end
-
 local published = 0 -- how often the file's diagnostics came
 local function use()
   local show = vim.lsp.handlers["textDocument/publishDiagnostics"]
@@ -90,10 +78,6 @@ local function use()
     table.insert(results.mistake, lines()[d.lnum + 1]:sub(d.col + 1, d.end_col))
     table.insert(results.messages, d.message)
   end
-  local range = { start = place("slost", 0), ["end"] = place("slost", 5) }
-  local actions = ask("textDocument/codeAction", { range = range, context = { diagnostics = {} } })
-  apply(actions[1].edit)
-  results.mended = lines()[count + 2] == "pool \"p\" { slots = 2 }"
   vim.api.nvim_buf_set_lines(0, count, -1, false, {})
 
   local at = place(vim.env.REFERENCE, #vim.env.REFERENCE - 1)
@@ -104,22 +88,7 @@ local function use()
   for _, item in ipairs(ask("textDocument/completion", { position = at })) do
     table.insert(results.complete, item.label)
   end
-  results.symbols = #ask("textDocument/documentSymbol")
-  results.folds = #ask("textDocument/foldingRange")
-  results.lenses = {}
-  for _, lens in ipairs(ask("textDocument/codeLens")) do
-    table.insert(results.lenses, lens.command.title)
-  end
-  apply(ask("textDocument/rename", { position = at, newName = "renamed" }))
-  results.renamed = text()
-  apply(ask("textDocument/rename", { position = place(vim.env.RENAMED, #vim.env.RENAMED - 1), newName = vim.env.NAME }))
-
-  -- another layout, which formatting mends
-  vim.api.nvim_buf_set_lines(0, count, count, false, { "locals {", "é=1", "longer   =  2", "}" })
-  format()
-  results.format = vim.deep_equal(vim.api.nvim_buf_get_lines(0, count, -1, false), { "locals {", "  é      = 1", "  longer = 2", "}" })
-  vim.api.nvim_buf_set_lines(0, count, -1, false, {})
-  results.same = text() == before and #ask("textDocument/formatting", { options = { tabSize = 2, insertSpaces = true } }) == 0
+  results.same = text() == before
   local errors = { severity = vim.diagnostic.severity.ERROR }
   await("end of mistakes", function()
     return #vim.diagnostic.get(0, errors) == 0

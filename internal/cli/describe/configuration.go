@@ -49,7 +49,7 @@ func problemFacts(p *lang.Problem) [][]string {
 		facts = append(facts, []string{"invalid", diag.List{f}.Error()})
 	}
 	if p.Pytest != nil {
-		facts = append(facts, []string{"tests", sourceOf(p.Pytest.Root, p.Pytest.RootFrom)}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")}, []string{"split", p.Pytest.Split})
+		facts = append(facts, []string{"tests", sourceOf(p.Pytest.Root, p.Pytest.RootFrom)}, []string{"requires", strings.Join(p.Pytest.Requires, ", ")})
 		if ports := p.Pytest.Ports; len(ports) > 0 {
 			facts = append(facts, []string{"ports", strings.Trim(fmt.Sprint(ports), "[]")})
 		}

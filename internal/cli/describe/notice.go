@@ -21,8 +21,6 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("warning: %v\n", n.Err), true
 	case options.KeyMissing:
 		return fmt.Sprintf("warning: %v; later runs cannot verify the results of this run, and execute it again\n", n.Err), true
-	case options.Polling:
-		return fmt.Sprintf("warning: %v; looking for changes every %v\n", n.Err, n.Every), true
 	case options.RemoteTrouble:
 		return fmt.Sprintf("warning: remote cache %s: %v\n", n.Name, n.Err), true
 	case options.RemoteSending:

@@ -23,20 +23,15 @@ type suite struct {
 	collectError bool
 }
 
-// readSuite reads what pytest would run: a directory, or one of its files.
-func readSuite(target string) (*suite, error) {
+// readSuite reads what pytest would run in a directory.
+func readSuite(dir string) (*suite, error) {
 	s := &suite{}
-	dir, only := target, ""
-	if strings.HasSuffix(target, ".py") {
-		dir, only = filepath.Split(target)
-		dir = filepath.Clean(dir)
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		if e.Name() != "conftest.py" && !isCollected(e.Name(), only) {
+		if e.Name() != "conftest.py" && !isCollected(e.Name()) {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -52,11 +47,8 @@ func readSuite(target string) (*suite, error) {
 	return s, nil
 }
 
-// isCollected reports whether pytest runs the tests of a file: only those of only if it is set.
-func isCollected(name, only string) bool {
-	if only != "" {
-		return name == only
-	}
+// isCollected reports whether pytest runs the tests of a file.
+func isCollected(name string) bool {
 	return strings.HasSuffix(name, ".py") && (strings.HasPrefix(name, "test_") || strings.HasSuffix(name, "_test.py"))
 }
 
