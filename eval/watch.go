@@ -15,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -160,25 +161,13 @@ func (f *freshness) addTo(in *watched) (config []byte) {
 // the last one. It merges a burst of changes. The error is the cause that ended ctx.
 func (w *Watch) Wait(ctx context.Context) (Change, error) {
 	for {
-		path, err := w.inputs.wait(func(d time.Duration) error { return sleep(ctx, d) })
+		path, err := w.inputs.wait(func(d time.Duration) error { return retry.Sleep(ctx, d) })
 		if err != nil {
 			return Change{}, err
 		}
 		if w.again(ctx) && ctx.Err() == nil {
 			return Change{Path: path, Run: path == w.latest()}, nil
 		}
-	}
-}
-
-// sleep waits for a time. If ctx ends, it returns its cause.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
 	}
 }
 

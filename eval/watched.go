@@ -20,8 +20,8 @@ const (
 )
 
 // watched holds the states of the paths that a call read. While they are unchanged, another call would have the
-// same result. Paths that calls write do not count, with one exception: a directory that was listed, in which a
-// call then made a file, leads to another look.
+// same result. Paths that calls write do not count, with one exception: if a call makes a file in a directory that
+// it listed, the call is repeated.
 type watched struct {
 	snapshots  []*cache.Snapshot
 	named      *cache.Snapshot // files that the request names, also where calls write

@@ -29,7 +29,7 @@ func watchedFile(t *testing.T) (w *watched, change func()) {
 	return w, change
 }
 
-// Changes at short intervals are one, and those that never end do not block a call.
+// Changes at short intervals count as one, and endless changes do not block a call.
 func TestBurst(t *testing.T) {
 	for _, test := range []struct{ changes, least, most int }{
 		{0, 1, 2}, // in the first interval the file's time can still be too close to the present
@@ -53,7 +53,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// A change leads to a call after the interval in which it happens, and an interruption ends the wait.
+// A change leads to a call once its interval is over, and an interruption ends the wait.
 func TestPolling(t *testing.T) {
 	w, change := watchedFile(t)
 	var slept []time.Duration

@@ -70,7 +70,7 @@ func userLimits() (err error) {
 	return err
 }
 
-// mostSignals is the limit on queued signals of commands.
+// mostSignals limits the queued signals of commands.
 var mostSignals = func() uint64 {
 	i := slices.IndexFunc(backend.CommandLimits, func(l backend.Limit) bool { return l.Key == "sigpending" })
 	return backend.CommandLimits[i].Hard

@@ -66,16 +66,7 @@ func writeColdProject(dir string, commands int) error {
 	for i := range commands {
 		files[fmt.Sprintf("solutions/%06d", i)] = fmt.Sprintln(i)
 	}
-	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeFiles(dir, files)
 }
 
 const coldConfiguration = `problem "p" {

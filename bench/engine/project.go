@@ -72,8 +72,16 @@ func (p *project) make() error {
 	for _, name := range []string{"tools/uv", "tools/uvx"} {
 		files[name] = string(standIn)
 	}
+	if err := writeFiles(p.dir, files); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(p.home, "tmp"), 0o755)
+}
+
+// writeFiles writes files below a directory, by their slash-separated paths. Files below tools are executable.
+func writeFiles(dir string, files map[string]string) error {
 	for name, content := range files {
-		path := filepath.Join(p.dir, name)
+		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
@@ -85,7 +93,7 @@ func (p *project) make() error {
 			return err
 		}
 	}
-	return os.MkdirAll(filepath.Join(p.home, "tmp"), 0o755)
+	return nil
 }
 
 // environ returns the environment of fevalgraph.

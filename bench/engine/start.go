@@ -50,14 +50,8 @@ func writeStartProject(dir string) error {
 		if i == 0 {
 			files = map[string]string{"fevalgraph.hcl": "fevalgraph {\n  include = [\"p*.hcl\"]\n}\n"}
 		}
-		for file, content := range files {
-			file = filepath.Join(dir, file)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				return err
-			}
-			if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-				return err
-			}
+		if err := writeFiles(dir, files); err != nil {
+			return err
 		}
 	}
 	return nil

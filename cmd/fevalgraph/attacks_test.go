@@ -180,8 +180,8 @@ func (s attackSummary) String() string {
 // callersSecret is in the environment of the caller and in files of its project.
 const callersSecret = "canary-of-the-caller"
 
-// attackSeconds marks the processes of this test process's attacks: the seconds that they sleep. Another suite on the
-// machine has other ones.
+// attackSeconds marks the processes of this test process's attacks, which sleep so many seconds: another suite on the
+// machine uses another number.
 var attackSeconds = strconv.Itoa(314_000_000 + os.Getpid())
 
 // TestAttacks judges solutions that do everything but solve their problem. None may get a better verdict than a wrong

@@ -110,14 +110,14 @@ func (w *diffWorld) presents(want *diffOutcome) {
 	}
 }
 
-// diffCounts matches the numbers of tests in JUnit, and those that passed in comments of GitHub.
+// diffCounts matches the numbers of tests in JUnit, diffPassed the number of passed checkpoints in comments of GitHub.
 var (
 	diffCounts = regexp.MustCompile(`<testsuites name="fevalgraph" tests="(\d+)" failures="(\d+)" errors="(\d+)" skipped="(\d+)"`)
 	diffPassed = regexp.MustCompile(`(?m)^## fevalgraph:.* (\d+) passed`)
 )
 
-// formats fails unless results have every checkpoint of status, also those that were never judged, and other formats
-// call passed what JSON does and marks as valid.
+// formats fails unless results have every checkpoint of status, also never-judged ones, and other formats count the
+// same valid passes as JSON.
 func (w *diffWorld) formats(shown, rows diffShown) {
 	w.t.Helper()
 	if shown == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Parse is the task that reads the outputs of a Run, its dependency "pytest". It has two outputs, so that
+// Parse reads the outputs of a Run, its dependency "pytest". It has two outputs, so that
 // dependents of equal verdicts stay fresh: OutputVerdicts contains the deterministic facts,
 // OutputMeasurements durations and messages.
 type Parse struct{ Grouping }

@@ -85,7 +85,7 @@ func restrictable(version int) (files, scopes uint64) {
 
 // createRuleset returns the descriptor of rules that deny rights to files, and scopes.
 func createRuleset(files, scopes uint64) (int, error) {
-	denied := [3]uint64{0: files, 2: scopes} // the other is of networks
+	denied := [3]uint64{0: files, 2: scopes} // 1: networks
 	rules, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&denied)), unsafe.Sizeof(denied), 0)
 	if errno != 0 {
 		return 0, os.NewSyscallError("landlock_create_ruleset", errno)
@@ -174,7 +174,7 @@ func Scoped() bool {
 	return err == nil && version >= scopesSince
 }
 
-// scopesSince is the first version of Landlock with scopes.
+// scopesSince names the first version of Landlock with scopes.
 const scopesSince = 6
 
 // landlocked returns the version of the kernel's Landlock, or an error if it is missing or disabled.

@@ -50,55 +50,28 @@ problem "add" {
   pass { policy = "core-cases" } # a group is worth something
 }
 
-# The grader starts the submission as a program, and reads the rest of its own files afterwards.
-problem "grade" {
-  max_submission_size = "16MiB"
-  command {
-    root     = "problems/grade"
-    solution = "answer/main.py"
-    argv     = ["bash", "grade.sh"]
-    timeout  = "@SESSION@s"
-    score {
-      from    = "file"
-      file    = "score.json"
-      pointer = "/score"
-    }
+# The grader starts the submission as a program, and reads the rest of its own files afterwards. A lenient one's score
+# counts after any exit. The solutions of the last one are confined.
+problem "graded" {
+  for_each = {
+    grade    = { import = null, programs = null, exit_status = null }
+    lenient  = { import = null, programs = null, exit_status = "any" }
+    confined = { import = "separate", programs = "confined", exit_status = null }
   }
-  pass { when = self.score >= 1 }
-}
-
-# The same grader, whose score counts after any exit.
-problem "lenient" {
+  name                = each.key
   max_submission_size = "16MiB"
   command {
     root     = "problems/grade"
     solution = "answer/main.py"
+    import   = each.value.import
+    programs = each.value.programs
     argv     = ["bash", "grade.sh"]
     timeout  = "@SESSION@s"
     score {
       from        = "file"
       file        = "score.json"
       pointer     = "/score"
-      exit_status = "any"
-    }
-  }
-  pass { when = self.score >= 1 }
-}
-
-# The same grader, of solutions that are confined.
-problem "confined" {
-  max_submission_size = "16MiB"
-  command {
-    root     = "problems/grade"
-    solution = "answer/main.py"
-    import   = "separate"
-    programs = "confined"
-    argv     = ["bash", "grade.sh"]
-    timeout  = "@SESSION@s"
-    score {
-      from    = "file"
-      file    = "score.json"
-      pointer = "/score"
+      exit_status = each.value.exit_status
     }
   }
   pass { when = self.score >= 1 }
@@ -170,21 +143,21 @@ solution "add" {
 solution "grade" {
   for_each = toset(var.solutions.grade)
   name     = each.key
-  problem  = problem.grade
+  problem  = problem.graded["grade"]
   source   = "solutions/grade/${each.key}/main.py"
 }
 
 solution "lenient" {
   for_each = toset(var.solutions.lenient)
   name     = each.key
-  problem  = problem.lenient
+  problem  = problem.graded["lenient"]
   source   = "solutions/lenient/${each.key}/main.py"
 }
 
 solution "confined" {
   for_each = toset(var.solutions.confined)
   name     = each.key
-  problem  = problem.confined
+  problem  = problem.graded["confined"]
   source   = "solutions/confined/${each.key}/main.py"
 }
 
