@@ -3,6 +3,8 @@
 package examples_test
 
 import (
+	"archive/zip"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +29,7 @@ func TestCI(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, test := range map[string]func(*testing.T, *pipelines){
-		"recipe": ciRecipe, "evaluate": ciEvaluates, "lost": ciShardLost, "key": ciKey, "comment": ciComment, "validate": ciValidates, "batch": ciBatch, "child": ciChild,
+		"install": ciInstall, "recipe": ciRecipe, "evaluate": ciEvaluates, "lost": ciShardLost, "key": ciKey, "comment": ciComment, "validate": ciValidates, "batch": ciBatch, "child": ciChild,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +57,51 @@ func ciProject(t *testing.T, bin string) *pipelines {
 	}
 	p.fevalgraph(0, "lock") // which the project has in git
 	return p
+}
+
+// Without fevalgraph, the wheel next to the steps is installed, and nothing is looked for in an index.
+func ciInstall(t *testing.T, p *pipelines) {
+	w := readWorkflow(t, "evaluate.yml")
+	if err := os.Remove(filepath.Join(p.bin, "fevalgraph")); err != nil {
+		t.Fatal(err)
+	}
+	p.begin()
+	if good, printed, _ := p.job(w, "plan", nil); good || p.code != 2 || !strings.Contains(printed, "commit it as ci/fevalgraph-*.whl, or set FG_WHEEL") {
+		t.Errorf("without a wheel the job ended with %d:\n%s", p.code, printed)
+	}
+	wheel := filepath.Join(p.project, "ci", "fevalgraph-1-py3-none-any.whl")
+	if err := os.MkdirAll(filepath.Dir(wheel), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	for name, content := range map[string]string{
+		"fevalgraph-1.dist-info/METADATA":      "Metadata-Version: 2.1\nName: fevalgraph\nVersion: 1\n",
+		"fevalgraph-1.dist-info/WHEEL":         "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+		"fevalgraph-1.dist-info/RECORD":        "",
+		"fevalgraph-1.data/scripts/fevalgraph": "#!/bin/sh\necho '  \"shard\": 7,'\n",
+	} {
+		header := &zip.FileHeader{Name: name}
+		header.SetMode(0o755)
+		entry, err := z.CreateHeader(header)
+		if err == nil {
+			_, err = io.WriteString(entry, content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.begin()
+	if good, printed, outputs := p.job(w, "plan", nil); !good || outputs["shards"] != "[7]" {
+		t.Errorf("with a wheel the job ended with %d and %v:\n%s", p.code, outputs, printed)
+	}
 }
 
 // fevalgraph runs the program in the project, with a separate home.
