@@ -56,7 +56,7 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	return diag.List{{
 		Severity: diag.Warning, Code: "same-process", Summary: "The submission runs in the process that judges it",
 		Detail: fmt.Sprintf("%s, %s: it can change its own score there. See %s.", text.Count(len(names), "problem"), text.Some(names, 3), text.Some(where, 2)),
-		Hint:   "write import = \"separate\" in its command or pytest block; or start the submission as a program and read what it prints",
+		Hint:   "write import = \"separate\" in its command or pytest block, with which tests also find its modules; or start the submission as a program and read what it prints",
 	}}
 }
 

@@ -191,9 +191,9 @@ func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 	case code == exitNoTests && r.usable:
 		return verdict.NoTests, noTests(r.skipped)
 	case couldNotCollect(l, r):
-		return verdict.CollectionError, "pytest could not collect the tests: " + r.collectionTrouble(l.log)
+		return verdict.CollectionError, "pytest could not collect the tests: " + l.hint(r.collectionTrouble(l.log))
 	case code == exitUsage && strings.Contains(string(l.log), "while loading conftest"):
-		return verdict.CollectionError, "conftest.py could not be loaded: " + errorLine(l.log)
+		return verdict.CollectionError, "conftest.py could not be loaded: " + l.hint(errorLine(l.log))
 	case code >= exitInterrupted && code <= exitUsage:
 		return verdict.PytestFailed, pytestTrouble[code] + ": " + errorLine(l.log)
 	case code != exitOK && code != exitTestsFailed:
@@ -206,6 +206,14 @@ func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 		return verdict.NoTests, "the report has no tests"
 	}
 	return verdict.Judged, ""
+}
+
+// hint adds to an error that tests cannot import the solution how they can.
+func (l runOutput) hint(trouble string) string {
+	if m := l.exit.Outside; m != "" && strings.HasSuffix(trouble, "No module named '"+m+"'") {
+		trouble += `, which is the solution's (hint: write import = "separate" in the pytest block)`
+	}
+	return trouble
 }
 
 // noTests returns the message of a run without tests, in which collectors were skipped.

@@ -36,15 +36,24 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 		return verdict.ImportInProcess, nil
 	}
 	tests, _ := w.Input("tests", "tree")
-	words := strings.Fields(r.Entry)
-	if r.Search == nil || len(words) == 0 {
+	file := r.entryFile()
+	if r.Search == nil || file == "" {
 		return "", nil
 	}
-	found, err := r.Search.Imports(ctx, w.Store, tests, words[len(words)-1])
+	found, err := r.Search.Imports(ctx, w.Store, tests, file)
 	if err != nil || !found {
 		return "", err
 	}
 	return verdict.ImportInProcess, nil
+}
+
+// entryFile returns the last word of the entry, such as main.py, or "".
+func (r *Run) entryFile() string {
+	words := strings.Fields(r.Entry)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 // importable reports whether tests can import modules of the submission by their names.

@@ -98,6 +98,8 @@ type exitFacts struct {
 	// Unsealed contains the names of reports that differ from what pytest's own process wrote. No report
 	// is stored then.
 	Unsealed []string `json:"unsealed,omitempty"`
+	// Outside is the entry's module, if pytest ended before any test and the tests cannot import it by its name.
+	Outside string `json:"outside,omitempty"`
 }
 
 // reportFacts are the keys of both reports whose values decide verdicts or name tests. They are never
@@ -106,7 +108,7 @@ var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "f
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 5) // 5: reports are sealed
+	m.Int("recipe", 6) // 6: outputs name a module of the entry that tests cannot import
 	if len(r.Env.Secrets()) > 0 {
 		m.String("secrets are masked in", "texts, not in counts") // not masked where they decide verdicts
 	}
@@ -273,6 +275,10 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in py
 			facts.Collected = &n
 		}
 		facts.Summary = summaryIn(ran.RawOutput)
+	}
+	early := ran.Exit.Code == exitInterrupted || ran.Exit.Code == exitUsage
+	if file := r.entryFile(); early && !r.importable() && path.Ext(file) == ".py" {
+		facts.Outside = strings.TrimSuffix(path.Base(file), ".py")
 	}
 	outcome, err := r.collect(ctx, w, s, key, &ran, facts, printed)
 	if err == nil && r.neverJudged(ran.Exit, outcome) {

@@ -96,7 +96,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 5
+recipe: 6
 checkpoint: cp
 entry: python kv.py
 tests directory: tests
@@ -306,10 +306,10 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "uv's cache gone, tests red", exit: backend.Exit{Code: 1}, reports: true, uvGone: true, state: event.Done},
 		{name: "memory limit", exit: backend.Exit{Code: -1, Signal: "killed", OOM: true, OOMLimit: 64 << 20}, state: event.Done, facts: `{"code":-1,"signal":"killed","memory_limit":67108864}`},
 		{name: "uvx cannot start pytest", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", uvGone: true, state: event.Broken, message: "uv no longer provides pytest"},
-		{name: "uvx's answer", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Done, facts: `{"code":2}`},
+		{name: "uvx's answer", exit: backend.Exit{Code: 2}, said: "error: Failed to spawn: `pytest`\n", state: event.Done, facts: `{"code":2,"outside":"kv"}`},
 		{name: "error: in a test", exit: backend.Exit{Code: 1}, said: "=== test session starts ===\nerror: mine\n", state: event.Done},
 		{name: "error: with a report", exit: backend.Exit{Code: 1}, said: "error: mine\n", reports: true, state: event.Done},
-		{name: "usage", exit: backend.Exit{Code: 4}, said: "ERROR: usage: pytest\n", state: event.Done, facts: `{"code":4}`},
+		{name: "usage", exit: backend.Exit{Code: 4}, said: "ERROR: usage: pytest\n", state: event.Done, facts: `{"code":4,"outside":"kv"}`},
 		{name: "machinery", err: errors.New("unplugged"), state: event.Broken, message: "running pytest: unplugged"},
 	} {
 		s := newBench(t)
