@@ -114,7 +114,7 @@ func (l *loader) realDir(dir string) string {
 	return real
 }
 
-const placeHint = "declare a variable for the path, and set it by --var, by --var-file or in the environment; its default does not count"
+const placeHint = "declare a variable for the path, and set it by --var, by --var-file or in the environment; its default and *" + autoVarSuffix + " do not count"
 
 // outside explains why an attribute or a function may not read a path.
 func (f finding) outside(err *funcs.OutsideError) finding {

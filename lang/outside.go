@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -129,9 +130,23 @@ func (b *block) variableValue(wanted cty.Type) *outsideValue {
 	b.fail(finding{
 		code: "missing-value", summary: "Variable without a value", rng: b.header,
 		detail: fmt.Sprintf("var.%s has neither a value nor a default.", name),
-		hint:   fmt.Sprintf("pass --var %s=…, or set %s%s, or write %s = … in a file *%s", name, variableEnvPrefix, name, name, autoVarSuffix),
+		hint: cmp.Or(l.hintFile(), fmt.Sprintf("pass --var %s=…, or set %s%s, or write %s = … in a file that --var-file names or, unless it is a path outside of the project, in *%s",
+			name, variableEnvPrefix, name, name, autoVarSuffix)),
 	})
 	return nil
+}
+
+// hintFile returns how to pass a file of values next to the configuration, such as the one that `init` writes, or "".
+func (l *loader) hintFile() string {
+	if len(l.options.VarFiles) > 0 {
+		return ""
+	}
+	for _, file := range l.siblings(varSuffix) {
+		if !strings.HasSuffix(file, autoVarSuffix) {
+			return "pass --var-file " + filepath.Base(file)
+		}
+	}
+	return ""
 }
 
 // fromFiles returns the value in the last file that sets it.

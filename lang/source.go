@@ -21,6 +21,7 @@ import (
 const (
 	MainFile      = "fevalgraph.hcl"
 	SiblingSuffix = ".feval.hcl"
+	varSuffix     = ".vars.hcl"
 	autoVarSuffix = ".auto.vars.hcl"
 )
 
