@@ -1,5 +1,5 @@
 # Frontier-CS, algorithmic track: judges every problem of a checkout with complete test data, case by case.
-#   fevalgraph run -C examples/frontier-algorithmic --var root=DIRECTORY [--var backend=skypilot] [problem=1,label.model=gpt5]
+#   fevalgraph run --var root=DIRECTORY [--var backend=skypilot] [problem=1,label.model=gpt5]
 variable "root" { type = string }
 variable "compat" { default = "safe" }       # frontier: read scores as Frontier-CS's judge does
 variable "backend" { default = "gojudge" }   # or skypilot, or lightcp, Frontier-CS's own judge server

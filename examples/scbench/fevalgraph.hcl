@@ -1,5 +1,5 @@
 # SlopCodeBench: judges every problem of a checkout, with its own solutions or those of a recorded run.
-#   fevalgraph run -C examples/scbench --var root=DIRECTORY [--var run=RUN] [--var image=IMAGE] [problem=NAME]
+#   fevalgraph run --var root=DIRECTORY [--var run=RUN] [--var image=IMAGE] [problem=NAME]
 variable "root" { type = string }
 variable "run" { default = "" }
 variable "python" { default = "3.12" } # as in the benchmark's own images

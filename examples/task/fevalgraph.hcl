@@ -1,6 +1,6 @@
 # Generated test data, a compiled fixture, a solution that must be built, and measurements of solutions. judge.feval.hcl generates
 # test data of a judge problem.
-#   fevalgraph run -C examples/task
+#   fevalgraph run
 task "numbers" {
   for_each = { small = 10, large = 5000 }
   input "numbers.awk" { source = "tools/numbers.awk" }

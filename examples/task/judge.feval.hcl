@@ -1,5 +1,5 @@
 # Generates the test data of a judge problem, with the oracle's answers:
-#   fevalgraph run -C examples/task --var gojudge=true
+#   fevalgraph run --var gojudge=true
 variable "gojudge" { default = false } # true if go-judge is in PATH
 locals { judged = toset(var.gojudge ? ["ascending"] : []) }
 backend "local" "host" {}

@@ -105,17 +105,17 @@ be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 
 // evaluate executes a request, and shows progress and outcome.
 func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, to timing) error {
-	_, err := a.run(ctx, o, r, to)
+	_, err := a.run(ctx, o, r, to, true)
 	return err
 }
 
 // run does the same as evaluate and returns the outcome, which can be nil. The error contains the exit class.
-func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, to timing) (*eval.Outcome, error) {
-	return a.present(r, to, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
+func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, to timing, table bool) (*eval.Outcome, error) {
+	return a.present(r, to, table, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
 }
 
-// present shows the progress and outcome of run.
-func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
+// present shows the progress and outcome of run, with a table of its results if table is set.
+func (a *app) present(r eval.Request, to timing, table bool, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	progress, err := a.progress()
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.O
 		}
 		err = errors.Join(err, showErr)
 	}
-	a.showOutcome(r, out)
+	a.showOutcome(r, out, table)
 	if out.Exit == exit.Passed {
 		return out, nil
 	}
@@ -145,7 +145,7 @@ func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.O
 
 // showOutcome prints results and the final line. Quiet runs print only what could not be judged, which is
 // otherwise part of the progress.
-func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
+func (a *app) showOutcome(r eval.Request, out *eval.Outcome, table bool) {
 	switch {
 	case a.flags.json:
 		return
@@ -157,8 +157,10 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		view.Reasons(a.io.Err, reasons, "node")
 		return
 	}
-	if err := a.showResults(r, out); err != nil {
-		a.printRemark("warning: %v\n", err)
+	if table {
+		if err := a.showResults(r, out); err != nil {
+			a.printRemark("warning: %v\n", err)
+		}
 	}
 	switch {
 	case out.Exit != exit.NoMatch:
