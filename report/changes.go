@@ -116,14 +116,7 @@ func hasVerdict(c *Checkpoint) bool {
 // worseTests returns the tests of a checkpoint that fail and passed or did not exist before, or
 // that earn less.
 func worseTests(was, is *Checkpoint) (worse []Test) {
-	find := func(c *Checkpoint) map[string]*Test {
-		all := make(map[string]*Test, len(c.Tests))
-		for i := range c.Tests {
-			all[c.Tests[i].name()] = &c.Tests[i]
-		}
-		return all
-	}
-	old, now := find(was), find(is)
+	old, now := was.testsByName(), is.testsByName()
 	for i := range is.Tests {
 		t := &is.Tests[i]
 		o := old[t.name()]
@@ -138,6 +131,14 @@ func worseTests(was, is *Checkpoint) (worse []Test) {
 		}
 	}
 	return worse
+}
+
+func (c *Checkpoint) testsByName() map[string]*Test {
+	all := make(map[string]*Test, len(c.Tests))
+	for i := range c.Tests {
+		all[c.Tests[i].name()] = &c.Tests[i]
+	}
+	return all
 }
 
 // name returns the pytest node ID of a test, or the name of a case.

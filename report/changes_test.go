@@ -65,6 +65,16 @@ func TestChangesWithinACheckpoint(t *testing.T) {
 	}
 }
 
+// A difference marks tests that only one side has.
+func TestTestText(t *testing.T) {
+	named := func(id string) (t Test) { t.ID = id; return t }
+	checkpoint := func(tests ...Test) *Checkpoint { return &Checkpoint{Tests: tests} }
+	c := Change{Was: checkpoint(named("a"), named("b")), Is: checkpoint(named("b"), named("c"))}
+	if got, want := c.testText([]Test{named("a"), named("b"), named("c")}, false), "3: a (gone), b, c (new)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Scores also differ above their bound, and if one is NaN.
 func TestChangesOfScores(t *testing.T) {
 	one := func(bounded, unbounded float64) *Results {

@@ -187,8 +187,17 @@ func causeText(causes []string, all bool) string {
 }
 
 // testText returns the names of tests in one line, shortened unless all is set.
-func testText(tests []Test, all bool) string {
+func (c *Change) testText(tests []Test, all bool) string {
 	names := testNames(tests)
+	was, is := c.Was.testsByName(), c.Is.testsByName()
+	for i, name := range names {
+		switch {
+		case was[name] == nil:
+			names[i] += " (new)"
+		case is[name] == nil:
+			names[i] += " (gone)"
+		}
+	}
 	if len(names) > mostTests+1 && !all {
 		names = append(names[:mostTests], fmt.Sprintf("and %d more", len(names)-mostTests))
 	}
@@ -227,10 +236,10 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 		}
 		if c.Kind == ChangeChanged || o.Verbose {
 			if len(c.TestsLost) > 0 {
-				more("tests lost", testText(c.TestsLost, o.Verbose))
+				more("tests lost", c.testText(c.TestsLost, o.Verbose))
 			}
 			if len(c.TestsWon) > 0 {
-				more("tests won", testText(c.TestsWon, o.Verbose))
+				more("tests won", c.testText(c.TestsWon, o.Verbose))
 			}
 		}
 		if t := c.FirstFailure(); t != nil {
