@@ -151,7 +151,7 @@ func labelChanges(before, after map[string]string) (changes []string) {
 	return changes
 }
 
-// sharedMetric returns the requested metric, or the first metric in all logs.
+// sharedMetric returns the requested metric, or the first metric in all logs that have one.
 func (r *logReader) sharedMetric(asked string) (string, error) {
 	var shared []string
 	for _, l := range r.logs {
@@ -164,6 +164,8 @@ func (r *logReader) sharedMetric(asked string) (string, error) {
 		shared = slices.DeleteFunc(shared, func(m string) bool { return !slices.Contains(l.Metrics, m) })
 	}
 	switch {
+	case shared == nil:
+		return "", errors.New("no file has a score: every attempt ended by an error")
 	case len(shared) == 0:
 		var each []string
 		for _, l := range r.logs[:min(len(r.logs), mostNamed)] {
