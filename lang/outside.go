@@ -136,7 +136,7 @@ func (b *block) variableValue(wanted cty.Type) *outsideValue {
 	return nil
 }
 
-// hintFile returns how to pass a file of values next to the configuration, such as the one that `init` writes, or "".
+// hintFile returns how to pass a file of values next to the configuration, such as that of `init`, or "".
 func (l *loader) hintFile() string {
 	if len(l.options.VarFiles) > 0 {
 		return ""

@@ -118,7 +118,7 @@ func (r *Run) testCommand(in pytestLocation, dir string, env []string) (argv, wi
 
 // sealedCommand returns testCommand with the plugin that seals the reports.
 func (r *Run) sealedCommand(in pytestLocation, dir string, env []string) (argv, with []string) {
-	options := []string{"-p", pluginName}
+	options := []string{"-p", pluginName, "-p", limitsPluginName}
 	if r.Separate != nil {
 		options = append([]string{"-p", importPluginName}, options...)
 	}

@@ -108,7 +108,7 @@ var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "f
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 6) // 6: outputs name a module of the entry that tests cannot import
+	m.Int("recipe", 6) // 6: limits of tests count the time that the machine gave them
 	if len(r.Env.Secrets()) > 0 {
 		m.String("secrets are masked in", "texts, not in counts") // not masked where they decide verdicts
 	}

@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 		{"uvx", "--isolated", "--no-config", "--offline", "--with=pytest==8.4.2", "--with=pytest-timeout==2.4.0", "pytest", "tests/", "--entrypoint=python kv.py",
 			"--checkpoint=cp", "--ctrf=.scbench/ctrf-report.json", "--json-report", "--json-report-file=.scbench/pytest-report.json",
 			"--json-report-omit", "traceback", "streams", "log", "warnings", "-c", "pytest.ini", "--rootdir=.", "--confcutdir=tests", "--timeout=20",
-			"-p", "no:cacheprovider", "-p", "fevalgraph_seal", "-vv", "-x", "-k a or b"},
+			"-p", "no:cacheprovider", "-p", "fevalgraph_seal", "-p", "fevalgraph_limits", "-vv", "-x", "-k a or b"},
 	}
 	for i, argv := range want {
 		if diff := cmp.Diff(argv, calls[i].Command.Argv); diff != "" {
@@ -513,8 +513,8 @@ func TestEnter(t *testing.T) {
 	stop := errors.New("left the shell")
 	err = s.run.Enter(t.Context(), g.Inputs(r, id, s.store), io.Discard, func(session backend.Session, tests []string, command func([]string) backend.Command) error {
 		last := calls[len(calls)-1].Command
-		unsealed := slices.DeleteFunc(slices.Clone(last.Argv), func(arg string) bool { return arg == pluginName })
-		unsealed = slices.Delete(unsealed, len(unsealed)-2, len(unsealed)-1) // its -p
+		first := slices.Index(last.Argv, pluginName) - 1
+		unsealed := slices.Delete(slices.Clone(last.Argv), first, first+4) // both plugins
 		if diff := cmp.Diff(unsealed, tests) + cmp.Diff(last.Env[:len(last.Env)-1], command(nil).Env); diff != "" {
 			t.Error(diff)
 		}

@@ -37,6 +37,13 @@ const (
 	sealPath   = reportsDir + "/seal"
 )
 
+// limitsPlugin extends the limits of tests by the time that other programs took.
+//
+//go:embed fevalgraph_limits.py
+var limitsPlugin []byte
+
+const limitsPluginName = "fevalgraph_limits"
+
 // newKey returns the key of one run of pytest.
 func newKey() proof.Key { return proof.Key(rand.Text()) }
 
@@ -44,6 +51,7 @@ func newKey() proof.Key { return proof.Key(rand.Text()) }
 func sealInputs(key proof.Key) []backend.Input {
 	return []backend.Input{
 		{Path: pluginDir + "/" + pluginName + ".py", Content: plugin, Replace: true},
+		{Path: pluginDir + "/" + limitsPluginName + ".py", Content: limitsPlugin, Replace: true},
 		{Path: keyPath, Content: key, Replace: true},
 	}
 }

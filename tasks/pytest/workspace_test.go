@@ -121,7 +121,7 @@ func TestProblemWins(t *testing.T) {
 	}
 	st, outputs := s.execute()
 	want := map[string]string{"kv.py": "code", "conftest.py": "evil", "setup.cfg": "[tool:pytest]", "pytest.ini": string(s.run.ini()),
-		"tests/test_cp.py": "real", "tests/conftest.py": "real", "tests/assets/own.txt": "real", "tests/assets/data/x": "real", ".scbench/plugin/fevalgraph_seal.py": string(plugin)}
+		"tests/test_cp.py": "real", "tests/conftest.py": "real", "tests/assets/own.txt": "real", "tests/assets/data/x": "real", ".scbench/plugin/fevalgraph_seal.py": string(plugin), ".scbench/plugin/fevalgraph_limits.py": string(limitsPlugin)}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("the workspace (-want +got):\n%s", diff)
 	}
@@ -170,7 +170,7 @@ func TestProblemWinsOverSetup(t *testing.T) {
 	if diff := cmp.Diff([]string{"kv.py"}, seen); diff != "" {
 		t.Errorf("what set-up sees (-want +got):\n%s", diff)
 	}
-	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini()), ".scbench/plugin/fevalgraph_seal.py": string(plugin)}
+	want := map[string]string{"kv.py": "code", "built": "evil", "tests/test_cp.py": "tests", "pytest.ini": string(s.run.ini()), ".scbench/plugin/fevalgraph_seal.py": string(plugin), ".scbench/plugin/fevalgraph_limits.py": string(limitsPlugin)}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("files that tests see (-want +got):\n%s", diff)
 	}
