@@ -70,6 +70,10 @@ func TestServe(t *testing.T) {
 		if said := r.Content[0].(*mcp.TextContent).Text; !strings.Contains(said, try.want) || r.IsError != try.isError || len(said) > most+100 {
 			t.Errorf("%s %v: %.200s, error %v", try.tool, try.arguments, said, r.IsError)
 		}
+		quotes := try.tool == "diff" || try.tool == "log"
+		if marked := len(r.Content) == 2 && r.Content[1].(*mcp.TextContent).Text == untrusted; marked != quotes {
+			t.Errorf("%s: the answer is marked as quoting submissions: %v, want %v", try.tool, marked, quotes)
+		}
 	}
 	for _, bad := range []map[string]any{nil, {"node": 3}} {
 		if r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "explain", Arguments: bad}); err == nil && !r.IsError {
