@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -47,8 +48,11 @@ func (l *Last) Ended() event.State {
 	return event.Broken
 }
 
-// attempt describes the attempt that broke or failed.
-func (l *Last) attempt() string { return fmt.Sprintf("last attempt %s (%s)", l.Ended(), l.Broken) }
+// attempt describes the attempt that broke or failed, without the hint that was printed then.
+func (l *Last) attempt() string {
+	why, _, _ := strings.Cut(l.Broken, " (hint: ")
+	return fmt.Sprintf("last attempt %s (%s)", l.Ended(), why)
+}
 
 // answer returns the stored answer of a node.
 func (r *Report) answer(id ID) Answer {

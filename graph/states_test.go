@@ -130,7 +130,7 @@ func TestBrokenIsNotStored(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
 	works := leaf(&value)
-	flaky := &step{work: ends(Outcome{}, errors.New("no space left\non the device")).work}
+	flaky := &step{work: ends(Outcome{}, errors.New("no space left (hint: remove files)\non the device")).work}
 	a := add(g, "a", works)
 	b := add(g, "b", flaky, a)
 	add(g, "c", join(nil), b)
@@ -139,7 +139,7 @@ func TestBrokenIsNotStored(t *testing.T) {
 	if r.Broken != 1 || r.Executed != 2 || r.Blocked != 1 {
 		t.Errorf("%+v", r)
 	}
-	if e := p.last["b"]; e.Broken != "no space left" || !e.Key.IsZero() {
+	if e := p.last["b"]; e.Broken != "no space left (hint: remove files)" || !e.Key.IsZero() {
 		t.Errorf("what is known is %+v", e)
 	}
 	if record, _ := p.store.Record(t.Context(), r.Status(b).Key); record != nil {
