@@ -21,7 +21,7 @@ func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	if cfg == nil {
 		return nil
 	}
-	found = slices.Concat(noDirectories(cfg), shortSecrets(cfg), inProcess(cfg, imports), noEntryFile(cfg), missingModules(cfg, imports))
+	found = slices.Concat(noDirectories(cfg), shortSecrets(cfg), inProcess(cfg, imports), noEntryFile(cfg))
 	for _, s := range cfg.Suites {
 		missing, all := 0, 0
 		for _, cell := range s.Cells {

@@ -66,7 +66,6 @@ type Imports struct {
 	places    map[imported]string // results of find, with the arguments of the last call
 	module    string              // that statement is about
 	statement *separate.Statement
-	modules   map[string]*modules // by directories of tests
 }
 
 // imported is a module that files below a directory can import.
