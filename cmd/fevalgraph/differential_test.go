@@ -107,6 +107,7 @@ type diffWorld struct {
 	clean    map[[sha256.Size]byte]*diffOutcome
 	recorded map[string]string            // results of earlier runs, by id
 	prepared map[string][sha256.Size]byte // environments before they were damaged, by path
+	harmed   int                          // number of damages
 }
 
 // diffOutcome holds the visible results of a run.
