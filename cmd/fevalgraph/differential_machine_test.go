@@ -15,7 +15,7 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// diffMachine holds the properties of the machine of a project's runs.
+// diffMachine describes the machine of a project's runs.
 type diffMachine struct {
 	isolated bool // commands are isolated, so that pytest's environment is kept in the user's cache
 	coarse   bool // the file system of everything stamps files with whole seconds
@@ -26,7 +26,7 @@ func machineOf(seed int) diffMachine {
 	return diffMachine{isolated: seed%3 == 0, coarse: seed%5 == 1}
 }
 
-// setUp mounts a coarse file system at dir. It returns the machine that could be had here.
+// setUp mounts the file system of a coarse machine at dir. It returns the machine without what this one cannot provide.
 func (m diffMachine) setUp(t *testing.T, dir string) diffMachine {
 	t.Helper()
 	if possible, err := condition("full-isolation"); m.isolated && !possible {
@@ -184,7 +184,7 @@ func diffSameSecond(w *diffWorld) string {
 		return info.ModTime()
 	}
 	same := false
-	for try := 0; !same && try < 4; try++ {
+	for try := 0; !same && try < 2; try++ {
 		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 		before := edit('0' + byte(try))
 		w.command("run")
@@ -203,7 +203,8 @@ func diffClock(w *diffWorld) string {
 // diffClockVariable sets the clock of a command ahead of the clock that stamps files.
 const diffClockVariable = "FEVALGRAPH_TEST_DIFF_CLOCK"
 
-// A machine has one clock, and the program reads that of a file server as a file's time alone. Nothing but a test sets it.
+// callerClock is the clock that package cache compares with times of files. The kernel stamps files with the same clock, so
+// only a replacement can be ahead of them, as the clock of a client of a file server is.
 //
 //go:linkname callerClock github.com/fevalgraph/fevalgraph/cache.callerClock
 var callerClock func() time.Time
