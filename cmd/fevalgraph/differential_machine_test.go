@@ -188,7 +188,7 @@ func diffSameSecond(w *diffWorld) string {
 		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 		before := edit('0' + byte(try))
 		w.command("run")
-		same = edit('a'+byte(w.rng.IntN(26))).Equal(before)
+		same = edit('a' + byte(w.rng.IntN(26))).Equal(before)
 	}
 	return fmt.Sprintf("a byte of %s, run, and another byte, in one second: %v", name, same)
 }
