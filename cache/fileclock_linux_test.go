@@ -3,7 +3,6 @@ package cache
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 // aheadBy sets the clock of this process ahead of the clock that stamps files.
@@ -28,15 +28,8 @@ func aheadBy(t *testing.T, d time.Duration) {
 func wholeSeconds(t *testing.T) string {
 	t.Helper()
 	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
-	err := os.WriteFile(image, make([]byte, 4<<20), 0o600)
-	if err == nil {
-		err = exec.Command("/usr/sbin/mkfs.ext4", "-q", "-t", "ext2", "-I", "128", "-F", image).Run()
-	}
-	if err == nil {
-		err = exec.Command("mount", "-o", "loop", image, dir).Run()
-	}
-	if err != nil {
-		t.Skipf("mounting takes root, a loop device and mkfs.ext4: %v", err)
+	if err := ramdir.MountWholeSeconds(dir, image, 4<<20); err != nil {
+		t.Skipf("mounting takes root, a loop device and mke2fs: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, 0); err != nil {

@@ -62,7 +62,7 @@ var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 		must(os.WriteFile(d.path(name), changed, 0o644))
 		return "other functions in " + name
 	},
-	func(rng *rand.Rand, d diffTree) string { // size and time stay
+	func(rng *rand.Rand, d diffTree) string { // size and time stay, or the time is a whole second
 		name := d.source(rng)
 		content, err := os.ReadFile(d.path(name))
 		must(err)
@@ -73,14 +73,18 @@ var diffEdits = []func(rng *rand.Rand, d diffTree) string{
 			return ""
 		}
 		content[at] = 'a' + byte(rng.IntN(26))
+		mtime := info.ModTime()
+		if rng.IntN(2) == 0 {
+			mtime = time.Now().Truncate(time.Second).Add(time.Duration(rng.IntN(5)-3) * time.Second)
+		}
 		if rng.IntN(2) == 0 {
 			must(os.WriteFile(d.path(name), content, 0o644))
 		} else {
 			must(os.WriteFile(d.path(name+"~"), content, info.Mode()))
 			must(os.Rename(d.path(name+"~"), d.path(name)))
 		}
-		must(os.Chtimes(d.path(name), info.ModTime(), info.ModTime()))
-		return "a byte of " + name + ", with its time put back"
+		must(os.Chtimes(d.path(name), mtime, mtime))
+		return fmt.Sprintf("a byte of %s, with the time %v; it had %v", name, mtime.UnixNano(), info.ModTime().UnixNano())
 	},
 	func(rng *rand.Rand, d diffTree) string {
 		name := d.source(rng)

@@ -132,7 +132,7 @@ echo $(( ${n%% *} % 101 ))
 
 // generateProject makes command problems from files and, mostly, a pytest problem
 // with checkpoints, solutions found by filesets, suites with matrices, and exports.
-func generateProject(rng *rand.Rand, d diffTree) {
+func generateProject(rng *rand.Rand, d diffTree, pytest bool) {
 	var hcl strings.Builder
 	add := func(format string, args ...any) { fmt.Fprintf(&hcl, format+"\n", args...) }
 	some := func(n int) bool { return rng.IntN(n) > 0 }
@@ -186,7 +186,7 @@ export "csv" "some" {
   path = "out/frontier"
 }`)
 	}
-	if some(2) {
+	if some(2) || pytest {
 		addPytest(rng, d, add)
 	}
 	d.write("fevalgraph.hcl", hcl.String(), 0o644)

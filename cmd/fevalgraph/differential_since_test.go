@@ -19,7 +19,7 @@ import (
 // TestDifferentialSince: over histories of random edits, plan --since without a store finds the same nodes stale as a
 // plan of a commit after a run of its parent in an empty store.
 func TestDifferentialSince(t *testing.T) {
-	eachDiffWorld(t, func(w *diffWorld, steps int) {
+	eachDiffWorld(t, func(int) diffMachine { return diffMachine{} }, func(w *diffWorld, steps int) {
 		w.git("init", "-q")
 		must(os.WriteFile(filepath.Join(w.c.dir, ".git", "info", "exclude"), []byte(".fevalgraph\nout\nfevalgraph.lock\n"), 0o644))
 		w.commit()

@@ -41,7 +41,7 @@ const (
 // marked as stale, and exactly the nodes that a plan calls stale run: for random projects, through random edits, undos
 // and disturbances. make test has more seeds and steps, make soak any number.
 func TestDifferential(t *testing.T) {
-	eachDiffWorld(t, func(w *diffWorld, steps int) {
+	eachDiffWorld(t, machineOf, func(w *diffWorld, steps int) {
 		for w.step = 1; w.step <= steps; w.step++ {
 			w.advance()
 		}
@@ -49,8 +49,9 @@ func TestDifferential(t *testing.T) {
 	})
 }
 
-// eachDiffWorld tests random projects, one for each seed in the environment. A failure prints how to repeat its seed.
-func eachDiffWorld(t *testing.T, test func(w *diffWorld, steps int)) {
+// eachDiffWorld tests random projects, one for each seed in the environment, on the machine of the seed. A failure prints how
+// to repeat its seed.
+func eachDiffWorld(t *testing.T, machine func(seed int) diffMachine, test func(w *diffWorld, steps int)) {
 	if os.Getenv(diffSeedsVariable) == "" {
 		longtest.Skip(t)
 	}
@@ -60,8 +61,8 @@ func eachDiffWorld(t *testing.T, test func(w *diffWorld, steps int)) {
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newDiffWorld(t, uint64(seed))
-			generateProject(w.rng, diffTree(w.c.dir))
+			w := newDiffWorld(t, uint64(seed), machine(seed))
+			generateProject(w.rng, diffTree(w.c.dir), w.machine.isolated)
 			defer func() {
 				if t.Failed() {
 					t.Logf("the steps so far:\n%s\nonce more: %s=%d %s=1 %s=%d go test -count=1 -run '^%s$' ./cmd/fevalgraph\n%s=DIR keeps the project and the store",
@@ -99,11 +100,14 @@ type diffWorld struct {
 	alias    string   // a link to the project
 	temp     string   // where copies go
 	log      []string // every edit and disturbance
-	lossy    bool     // things get lost in the store in some steps
-	lost     bool     // that happened
-	damaged  bool     // files of the store were: a plan does not read blobs
+	machine  diffMachine
+	lossy    bool // things get lost in the store in some steps
+	lost     bool // that happened
+	damaged  bool // files of the store were: a plan does not read blobs
 	clean    map[[sha256.Size]byte]*diffOutcome
-	recorded map[string]string // results of earlier runs, by id
+	recorded map[string]string            // results of earlier runs, by id
+	prepared map[string][sha256.Size]byte // environments before they were damaged, by path
+	harmed   int                          // number of damages
 }
 
 // diffOutcome holds the visible results of a run.
@@ -127,7 +131,7 @@ func (o *diffOutcome) exported(path string) bool {
 	return false
 }
 
-func newDiffWorld(t *testing.T, seed uint64) *diffWorld {
+func newDiffWorld(t *testing.T, seed uint64, machine diffMachine) *diffWorld {
 	temp := t.TempDir()
 	if dir := os.Getenv(diffKeepVariable); dir != "" {
 		temp = filepath.Join(dir, fmt.Sprint(seed))
@@ -135,7 +139,8 @@ func newDiffWorld(t *testing.T, seed uint64) *diffWorld {
 			t.Fatal(err)
 		}
 	}
-	w := &diffWorld{t: t, seed: seed, temp: temp, lossy: seed%2 == 0, alias: filepath.Join(temp, "alias"), clean: map[[sha256.Size]byte]*diffOutcome{}, recorded: map[string]string{}}
+	machine = machine.setUp(t, temp)
+	w := &diffWorld{t: t, seed: seed, temp: temp, machine: machine, lossy: seed%2 == 0, alias: filepath.Join(temp, "alias"), clean: map[[sha256.Size]byte]*diffOutcome{}, recorded: map[string]string{}, prepared: map[string][sha256.Size]byte{}}
 	w.rng = rand.New(rand.NewPCG(seed, 0))
 	w.c = w.checkoutAt("project", "place")
 	if err := os.Symlink("project", w.alias); err != nil {
@@ -146,7 +151,7 @@ func newDiffWorld(t *testing.T, seed uint64) *diffWorld {
 
 // checkoutAt returns an empty checkout below temp, with its own place.
 func (w *diffWorld) checkoutAt(dir, place string) *checkout {
-	c := &checkout{t: w.t, dir: filepath.Join(w.temp, dir), place: filepath.Join(w.temp, place)}
+	c := &checkout{t: w.t, dir: filepath.Join(w.temp, dir), place: filepath.Join(w.temp, place), env: w.machine.env()}
 	for _, dir := range []string{c.dir, c.place + "/home", c.place + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			w.t.Fatal(err)
@@ -171,7 +176,8 @@ func (w *diffWorld) advance() {
 			w.note("%s", editProject(w.rng, diffTree(w.c.dir)))
 			continue
 		}
-		disturbance := diffDisturbances[w.rng.IntN(len(diffDisturbances))]
+		disturbances := slices.Concat(diffDisturbances, w.machine.disturbances())
+		disturbance := disturbances[w.rng.IntN(len(disturbances))]
 		w.note("%s", disturbance(w))
 	}
 	if w.rng.IntN(3) == 0 { // times then identify the written files
@@ -199,6 +205,7 @@ func (w *diffWorld) check() {
 		return
 	}
 	record := w.c.lastRun()
+	w.restored(record)
 	if !unlocked || !w.locked() { // a run that locks can find answers for its lock file
 		w.compare(planned, record)
 	}
@@ -376,6 +383,7 @@ func (w *diffWorld) cleanOutcome() *diffOutcome {
 	name := fmt.Sprintf("clean-%d", w.step)
 	c := w.checkoutAt(name+"/project", name+"/place")
 	diffTree(w.c.dir).copyTo(w.t, c.dir)
+	c.env = append(c.env, "XDG_CACHE_HOME="+filepath.Join(w.temp, "clean-cache")) // environments are prepared once
 	w.clean[sum] = w.outcomeIn(c, c.dir)
 	if err := os.RemoveAll(filepath.Join(w.temp, name)); err != nil {
 		w.t.Fatal(err)

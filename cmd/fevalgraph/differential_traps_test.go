@@ -49,7 +49,7 @@ const trapAssets = `asset "globbed" { source = "linked/*.txt" }
 func newTrap(t *testing.T, assets string) (*diffWorld, diffTree) {
 	t.Helper()
 	longtest.Skip(t)
-	w := newDiffWorld(t, 1)
+	w := newDiffWorld(t, 1, diffMachine{})
 	d := diffTree(w.c.dir)
 	d.write("fevalgraph.hcl", strings.ReplaceAll(trapProject, "PLACE", assets), 0o644)
 	d.write("bench/check.sh", "#!/bin/sh\n"+diffCheck, 0o755)
@@ -334,7 +334,7 @@ func TestRecordsAreWhole(t *testing.T) {
 // one, each problem gets its own.
 func TestAddressesApart(t *testing.T) {
 	t.Parallel()
-	w := newDiffWorld(t, 1)
+	w := newDiffWorld(t, 1, diffMachine{})
 	d := diffTree(w.c.dir)
 	d.write("fevalgraph.hcl", `
 problem "a" {
@@ -400,7 +400,7 @@ solution "t" {
 // Problems with one uv project have each its own files of it, if they ignore others.
 func TestProjectsApart(t *testing.T) {
 	t.Parallel()
-	w := newDiffWorld(t, 1)
+	w := newDiffWorld(t, 1, diffMachine{})
 	d := diffTree(w.c.dir)
 	d.write("fevalgraph.hcl", `
 problem "p" {

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"syscall"
+
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
 // mountSmall mounts a file system of a size such as "1m" at dir.
@@ -14,6 +16,11 @@ func mountSmall(dir, size string) error {
 func mountWith(dir, option string) error {
 	flags := map[string]uintptr{"noexec": syscall.MS_NOEXEC, "nosuid": syscall.MS_NOSUID}
 	return syscall.Mount("tmpfs", dir, "tmpfs", flags[option], "size=100m")
+}
+
+// mountWholeSeconds mounts a file system that stamps files with whole seconds, a new image, at dir.
+func mountWholeSeconds(dir, image string) error {
+	return ramdir.MountWholeSeconds(dir, image, 128<<20)
 }
 
 // mountReadOnly makes what is at dir unchangeable, for root, too.

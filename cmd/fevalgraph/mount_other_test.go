@@ -8,6 +8,8 @@ func mountSmall(string, string) error { return errors.ErrUnsupported }
 
 func mountWith(string, string) error { return errors.ErrUnsupported }
 
+func mountWholeSeconds(string, string) error { return errors.ErrUnsupported }
+
 func mountReadOnly(string) error { return errors.ErrUnsupported }
 
 func mountUnreadable(string) error { return errors.ErrUnsupported }

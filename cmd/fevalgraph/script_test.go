@@ -30,7 +30,10 @@ import (
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"fevalgraph": checkedMain})
+	testscript.Main(suite{m}, map[string]func(){"fevalgraph": func() {
+		setCallerClock()
+		checkedMain()
+	}})
 }
 
 // suite runs the tests, with stand-ins for uv and uvx next to fevalgraph. These are separate programs, since this one

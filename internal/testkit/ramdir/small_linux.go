@@ -2,7 +2,9 @@ package ramdir
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -37,6 +39,23 @@ func Sized(t testing.TB, size string) (dir string, remountReadOnly func()) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// MountWholeSeconds mounts a new file system that stamps files with whole seconds. It needs root and a loop device.
+func MountWholeSeconds(dir, image string, size int64) error {
+	err := os.WriteFile(image, nil, 0o600)
+	if err == nil {
+		err = os.Truncate(image, size)
+	}
+	for _, argv := range [][]string{{"mke2fs", "-q", "-t", "ext2", "-I", "128", "-F", image}, {"mount", "-o", "loop", image, dir}} {
+		if err == nil {
+			var out []byte
+			if out, err = exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+				err = fmt.Errorf("%q: %w: %s", argv, err, out)
+			}
+		}
+	}
+	return err
 }
 
 // Fill fills the file system to the last byte.
