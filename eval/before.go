@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -182,7 +182,7 @@ func (p *Project) sameAnswers(rep *graph.Report, alike func(addr string) bool, f
 	is := make([]bool, g.Len())
 	for id := range graph.ID(g.Len()) { // dependencies come first
 		n, st := g.Node(id), rep.Status(id)
-		is[id] = st.Stale && st.Category != event.CauseHoles && alike(n.Addr) && !p.reads.nodes[n.Addr].isAffected() && (force == nil || !force(n)) &&
+		is[id] = st.Stale && alike(n.Addr) && !p.reads.nodes[n.Addr].isAffected() && (force == nil || !force(n)) &&
 			!slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return !is[d.On] })
 		if is[id] {
 			same = append(same, id)
@@ -299,30 +299,29 @@ func sameNodes(cfg *lang.Config, now *Project, rename *strings.Replacer) (same m
 			alike[at] = was[at] == string(content)
 		}
 	}
-	var cells []graph.ID
+	cells, targets := 0, []graph.ID(nil)
 	for _, c := range now.Plan.Cells {
 		if alike[place{c.Partition.Problem, c.Partition.First}] {
-			cells = append(cells, c.Node)
+			cells++
+			targets = append(targets, c.Targets()...)
 		}
 	}
 	same = map[string]bool{}
-	for _, id := range now.Plan.Graph.Closure(cells) {
+	for _, id := range now.Plan.Graph.Closure(targets) {
 		same[now.Plan.Graph.Node(id).Addr] = true
 	}
-	return same, len(cells) == len(now.Plan.Cells) && len(is) == len(others) && sameRest(cfg, now.Config)
+	return same, cells == len(now.Plan.Cells) && len(is) == len(others) && sameRest(cfg, now.Config)
 }
 
-// sameRest reports whether configurations have the same suites and tasks, and no invalid problem.
+// sameRest reports whether configurations have the same tasks, and no invalid problem.
 func sameRest(a, b *lang.Config) bool {
-	rest := func(c *lang.Config) []byte {
+	rest := func(c *lang.Config) ([]byte, bool) {
 		content, err := frozen.Fingerprint(nil, &c.Tasks, nil, reflect.TypeFor[diag.Range]())
-		if err != nil || slices.ContainsFunc(c.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
-			return nil
-		}
-		return append(content, suitesText(c)...)
+		return content, err == nil && !slices.ContainsFunc(c.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 })
 	}
-	x := rest(a)
-	return x != nil && string(x) == string(rest(b))
+	x, known := rest(a)
+	y, alsoKnown := rest(b)
+	return known && alsoKnown && bytes.Equal(x, y)
 }
 
 // affectBackend reports whether a backend's answers can change because its block, or a command, names a

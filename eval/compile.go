@@ -11,16 +11,14 @@ import (
 )
 
 // Project is a project whose stale partitions are compiled. Fresh partitions are closed: the graph contains
-// only the cell nodes that suites depend on, pinned to their answers, or no node if there is nothing to
-// compile. Their other nodes are counted and read from their facts. In an expanded project, the graph contains
+// none of their nodes, which are counted and read from their facts. In an expanded project, the graph contains
 // every node of fresh partitions, pinned, for selectors that can match any of them.
 type Project struct {
 	*freshness
 	Plan     *plan.Plan
 	expanded bool
-	last     partition.Lasts  // answers of earlier runs for nodes that the engine decides
-	suites   partition.Suites // nodes of suites that are in no graph, since nothing was compiled
-	reads    *reading         // nil unless it is compared with another commit
+	last     partition.Lasts // answers of earlier runs for nodes that the engine decides
+	reads    *reading        // nil unless it is compared with another commit
 
 	all      *execution               // a dry run over all nodes; set on first use
 	observed bool                     // the trace contains the reads of all nodes
@@ -53,7 +51,7 @@ func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) 
 			return nil
 		}
 		if !expand {
-			return f.parts[at].facts.Cells
+			return []graph.Row{}
 		}
 		rows, err := f.partitions.Rows(f.parts[at].File)
 		if err != nil {
@@ -69,10 +67,10 @@ func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) 
 	return &Project{freshness: f, Plan: compiled, expanded: expand, last: f.lasts()}, nil
 }
 
-// compileNothing uses every partition, and the suites, as they are recorded.
+// compileNothing uses every partition as it is recorded.
 func (f *freshness) compileNothing() *Project {
 	empty := &plan.Plan{Config: f.Config, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: f.options.RunJobs()}}
-	return &Project{freshness: f, Plan: empty, suites: f.index.Suites}
+	return &Project{freshness: f, Plan: empty}
 }
 
 // lasts reads the answers of earlier runs for nodes that the engine decides.
@@ -120,7 +118,7 @@ func (p *Project) Last(addr string) graph.Last { return p.last.Of(addr) }
 func (p *Project) cells() int {
 	n := len(p.Plan.Cells)
 	for _, part := range p.freshParts() {
-		n += len(part.facts.Cells)
+		n += len(part.facts.Summary)
 	}
 	return n
 }

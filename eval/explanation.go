@@ -38,10 +38,11 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 		return nil, err
 	}
 	defer f.Close()
-	x, id, err := f.decideNode(ctx, arg)
+	x, ids, err := f.decideNamed(ctx, arg)
 	if err != nil {
 		return nil, err
 	}
+	id := ids[max(0, slices.IndexFunc(ids, func(id graph.ID) bool { return !x.rep.IsCached(id) }))] // of a cell, the first that is stale
 	n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
 	e := &Explanation{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Key: keyOf(st), Cause: causeOf(st), Changes: st.Changes}
 	last := x.Last(n.Addr)
@@ -57,8 +58,7 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields
 	}
-	ids := x.Plan.Graph.Closure([]graph.ID{id})
-	for own := range x.decisions(ids) {
+	for own := range x.decisions(x.Plan.Graph.Closure([]graph.ID{id})) {
 		if own.Addr != e.Addr {
 			continue
 		}
@@ -99,45 +99,50 @@ func servedCause(o Options, e *Explanation, run string) string {
 	return e.Cause
 }
 
-// decideNode finds the node that arg names, compiles its problem, and decides it and its dependencies.
-func (f *freshness) decideNode(ctx context.Context, arg string) (*execution, graph.ID, error) {
-	p, id, err := f.compileAround(ctx, arg)
+// decideNamed finds the node that arg names, or the grading nodes of a cell, compiles their problem, and decides them
+// and their dependencies.
+func (f *freshness) decideNamed(ctx context.Context, arg string) (*execution, []graph.ID, error) {
+	p, ids, err := f.compileAround(ctx, arg)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	x, err := p.decideOn(ctx, id)
-	return x, id, err
+	x, err := p.decideOn(ctx, ids...)
+	return x, ids, err
 }
 
-// compileAround compiles the problem of a node and all stale partitions, and returns the node that arg names.
-func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, graph.ID, error) {
+// compileAround compiles the problem of a node and all stale partitions, and returns the nodes that arg names.
+func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, []graph.ID, error) {
 	if _, err := f.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	p, err := f.compile(ctx, false)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if id, ok := p.Plan.Graph.Lookup(arg); ok && p.Plan.Graph.Node(id).Pinned == nil {
-		return p, id, nil
+		return p, []graph.ID{id}, nil
 	}
 	// It is a selector, which can match any node.
 	if err := f.dropReaders(ctx, []string{arg}); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if p, err = f.compile(ctx, true); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	id, err := p.Node(ctx, arg)
+	ids, err := p.named(ctx, arg)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	addr := p.Plan.Graph.Node(id).Addr
-	if p, err = p.withStale(ctx, p.havePinned([]graph.ID{id})); err != nil {
-		return nil, 0, err
+	addrs := p.addresses(ids, len(ids))
+	if p, err = p.withStale(ctx, p.havePinned(ids)); err != nil {
+		return nil, nil, err
 	}
-	id, err = p.Node(ctx, addr)
-	return p, id, err
+	for i, addr := range addrs {
+		if ids[i], err = p.Node(ctx, addr); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p, ids, nil
 }
 
 // ExplainPast reads from its record why a node ran or was served in a past run.
@@ -146,10 +151,18 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := history.Node(o.Records(), past, recordedName(o, arg), func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
+	all, err := history.Nodes(o.Records(), past, recordedName(o, arg), gradingRank)
 	if err != nil {
 		return nil, err
 	}
+	cell := plan.CellName(all[0].Addr)
+	if len(all) > 1 && (!selection.NamesCells(arg) || cell == "" || slices.ContainsFunc(all, func(done event.NodeDone) bool { return gradingRank(done) == 0 || plan.CellName(done.Addr) != cell })) {
+		return nil, history.Ambiguous(past, arg, all)
+	}
+	done := all[max(0, slices.IndexFunc(all, func(done event.NodeDone) bool { return done.State != event.Cached }))] // of a cell, the first that ran
 	return &Explanation{Addr: done.Addr, Kind: done.Kind, State: string(done.State), Key: done.Key, Cause: done.Cause,
 		Run: past.ID, Changes: done.Changes, Omitted: done.Omitted, LastClass: string(done.State), LastMessage: done.Message}, nil
 }
+
+// gradingRank ranks the nodes of a recorded run that grade.
+func gradingRank(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -78,9 +79,6 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	if g.targets, err = p.Targets(ctx, r.Selection); err != nil {
 		return nil, err
 	}
-	if g.targets, err = p.withoutSums(r.Targets, g.targets); err != nil {
-		return nil, err
-	}
 	if g.force, err = p.matcher(ctx, r.Force); err != nil {
 		return nil, err
 	}
@@ -95,17 +93,41 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 			return nil, exit.With(exit.Usage, err)
 		}
 	}
-	return g, nil
+	return g, g.addFigures(ctx)
 }
 
-// nodes returns the targets with their dependencies, without the nodes of closed partitions.
-func (g *goals) nodes() []graph.ID {
-	ids := g.Plan.Graph.Closure(g.targets)
-	if g.expanded {
-		return ids
+// addFigures adds the nodes with figures about checkpoints whose verdicts are targets, unless they are left out.
+func (g *goals) addFigures(ctx context.Context) error {
+	of := g.Plan.Graph
+	figures := slices.DeleteFunc(g.everyNode(), func(id graph.ID) bool { return of.Node(id).Kind != plan.KindFigures })
+	if len(figures) == 0 {
+		return nil
 	}
-	return slices.DeleteFunc(ids, func(id graph.ID) bool { return g.Plan.Graph.Node(id).Pinned != nil })
+	about := func(id graph.ID) plan.CellID {
+		c := plan.NodeCell(of.Node(id))
+		return plan.CellID{Problem: c.Problem, Checkpoint: c.Checkpoint, Solution: c.Solution}
+	}
+	graded := map[plan.CellID]bool{}
+	for _, id := range g.targets {
+		if slices.Contains(selection.Graders, of.Node(id).Kind) {
+			graded[about(id)] = true
+		}
+	}
+	not, err := g.matcher(ctx, g.request.Not)
+	if err != nil {
+		return err
+	}
+	out := g.leftOut(not)
+	for _, id := range figures {
+		if graded[about(id)] && (out == nil || !out[id]) {
+			g.targets = append(g.targets, id)
+		}
+	}
+	return nil
 }
+
+// nodes returns the targets with their dependencies.
+func (g *goals) nodes() []graph.ID { return g.Plan.Graph.Closure(g.targets) }
 
 // counts counts the nodes of a request.
 type counts struct {
@@ -118,7 +140,7 @@ type counts struct {
 
 // count counts the nodes of the goals. Those of closed partitions are counted by their facts.
 func (g *goals) count() counts {
-	c := counts{nodes: g.suites.Nodes, bytes: g.suites.Bytes, seconds: g.suites.Seconds}
+	var c counts
 	common := map[string]bool{}
 	for _, part := range g.closed() {
 		f := part.facts
@@ -151,7 +173,7 @@ func (g *goals) count() counts {
 func (g *goals) countCells() int {
 	n, among := 0, map[plan.CellID]bool{}
 	for _, part := range g.closed() {
-		n += len(part.facts.Cells)
+		n += len(part.facts.Summary)
 	}
 	for _, id := range g.nodes() {
 		if cell := plan.NodeCell(g.Plan.Graph.Node(id)).Cell(); cell.Repeat > 0 {

@@ -22,8 +22,8 @@ type MergeRequest struct {
 	Progress event.Sink // can be nil
 }
 
-// Merge makes one run of the runs of shards. It executes only sums: nodes that no shard evaluated are broken,
-// as is every cell of a missing shard.
+// Merge makes one run of the runs of shards. It executes only nodes that work in this process: others that no
+// shard evaluated are broken, as is every cell of a missing shard.
 func Merge(ctx context.Context, o Options, m MergeRequest) (*Outcome, error) {
 	parts := shards.NewMerged()
 	r := Request{Policy: m.Policy, Progress: m.Progress, merged: parts}

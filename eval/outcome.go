@@ -107,8 +107,6 @@ func (g *goals) onlyShared() bool {
 		switch n.Kind {
 		case plan.KindTask, plan.KindFigures:
 			return false
-		case plan.KindAggregate: // a project with only tasks has an empty suite
-			return n.Label("problem") != "" || len(g.Config.Tasks) == 0
 		}
 		return n.Label("solution") != ""
 	})

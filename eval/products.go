@@ -8,13 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
-	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -107,7 +105,11 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 		return nil, err
 	}
 	defer f.Close()
-	x, id, err := f.decideNode(ctx, r.Node)
+	x, ids, err := f.decideNamed(ctx, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	id, err := x.singleNode(r.Node, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +125,7 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 // getPast writes the outputs of a node in a recorded run.
 func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	var g *Got
-	rank := func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 }
-	err := withRecorded(o, r.Node, r.Run, rank, func(_ *event.Run, done *event.NodeDone, store cache.Store) error {
+	err := withRecorded(o, r.Node, r.Run, gradingRank, func(_ *event.Run, done *event.NodeDone, store cache.Store) error {
 		outputs, err := history.Outputs(ctx, store, done)
 		if err != nil {
 			return err

@@ -195,7 +195,7 @@ func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error
 	targets := []graph.ID{}
 	for _, c := range s.plan.Cells {
 		s.cells[c.Problem.Name] = c
-		targets = append(targets, c.Node)
+		targets = append(targets, c.Targets()...)
 	}
 	targets = append(targets, s.addSeen()...)
 	s.rep, err = s.execute(ctx, targets, graph.Options{Store: s.store, Preview: graph.Preview{Pretend: true}})

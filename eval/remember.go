@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -19,7 +17,7 @@ import (
 type remembering struct {
 	*execution
 	compiled map[partRefKey]*plan.Partition
-	cells    map[*plan.Partition][]graph.ID
+	cells    map[*plan.Partition][]*plan.Cell
 	ranges   map[string]int     // number of partitions of each problem
 	learned  []*partition.Facts // by partition: nil if it must be decided again
 	judged   []bool             // by partition: whether nodes that only it contains have answers
@@ -29,13 +27,13 @@ type remembering struct {
 }
 
 func (x *execution) remembering() *remembering {
-	m := &remembering{execution: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{},
+	m := &remembering{execution: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, ranges: map[string]int{},
 		learned: make([]*partition.Facts, len(x.parts)), judged: make([]bool, len(x.parts)), tasks: x.declaredTasks()}
 	for _, part := range x.parts {
 		m.ranges[part.Problem]++
 	}
 	for _, cell := range x.Plan.Cells {
-		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
+		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell)
 		m.compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
 	}
 	return m
@@ -145,8 +143,12 @@ type partRefKey struct{ problem, first string }
 
 // facts returns the facts of a partition, or nil if a later run could not rely on them, and the rows of all
 // nodes with answers, from which results were made.
-func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
-	table, ok := m.Plan.Graph.RowsOf(cells, m.rep)
+func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell) (*partition.Facts, []graph.Row) {
+	var targets []graph.ID
+	for _, cell := range cells {
+		targets = append(targets, cell.Targets()...)
+	}
+	table, ok := m.Plan.Graph.RowsOf(targets, m.rep)
 	if !ok || len(results) != len(cells) {
 		return nil, table
 	}
@@ -176,10 +178,6 @@ func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (
 	}
 	if f.Snapshot = partition.Snapshot(m.own); f.Snapshot == nil {
 		return nil, table
-	}
-	for _, id := range cells {
-		n := m.Plan.Graph.Node(id)
-		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: m.rep.Last(id).Answer})
 	}
 	for i := range results {
 		f.Summary = append(f.Summary, report.RowOf(&results[i]))
@@ -244,19 +242,18 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 	case m.evaluated:
 		next.Inputs = partition.Snapshot(m.inputs)
 		next.Whole, next.Late = needsWhole(m.Config), len(m.Config.Exports)+len(m.Config.Results) > 0
-		next.Tasks = len(plan.Standalone(m.Config)) > 0
+		next.Unpartitioned = hasUnpartitioned(m.Config)
 		var err error
 		if next.Config, err = partition.WriteConfig(m.state, m.Config); err != nil {
 			return err
 		}
 	default:
-		next.Inputs, next.Whole, next.Late, next.Tasks, next.Config = old.Inputs, old.Whole, old.Late, old.Tasks, old.Config
+		next.Inputs, next.Whole, next.Late, next.Unpartitioned, next.Config = old.Inputs, old.Whole, old.Late, old.Unpartitioned, old.Config
 	}
 	var err error
 	if next.Backends, err = m.backendRecords(ctx); err != nil {
 		return nil //nolint:nilerr // the next run reports what is wrong with the backend
 	}
-	next.Suites = m.suiteAnswers()
 	for _, part := range m.parts {
 		next.Parts = append(next.Parts, part.Ref)
 	}
@@ -273,33 +270,4 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 	}
 	slices.SortFunc(next.Shared, func(a, b partition.SharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
 	return next.Write(m.state, m.place)
-}
-
-// suiteAnswers describes the answers of suite nodes; zero unless all have one.
-func (m *remembering) suiteAnswers() (found partition.Suites) {
-	if slices.ContainsFunc(m.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
-		return found // each run must report it
-	}
-	sum := m.suitesSum()
-	if old := m.index.Suites; len(m.Plan.Cells) == 0 && bytes.Equal(old.Sum, sum) { // unchanged, since no cell was compiled
-		return old
-	}
-	for id := range graph.ID(m.Plan.Graph.Len()) {
-		n := m.Plan.Graph.Node(id)
-		if n.Label("problem") != "" || n.Label("suite") == "" {
-			continue
-		}
-		table, ok := m.Plan.Graph.RowsOf([]graph.ID{id}, m.rep)
-		if !ok {
-			return partition.Suites{}
-		}
-		row := table[len(table)-1]
-		found.Nodes++
-		found.Seconds += row.Seconds
-		for _, o := range row.Outputs {
-			found.Bytes += o.Digest.Size
-		}
-	}
-	found.Sum = sum
-	return found
 }

@@ -51,12 +51,13 @@ func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) 
 			return nil, err
 		}
 	}
-	if len(ids) == 0 && p.Plan.Graph.Len() > 0 {
-		asked := strings.Join(slices.Concat(s.Targets, s.Only, s.Not), " ")
+	args := slices.Concat(s.Targets, s.Only, s.Not)
+	if len(ids) == 0 && (len(args) > 0 || s.Pairs != "") {
+		asked := strings.Join(args, " ")
 		if s.Pairs != "" {
 			asked += " among the pairs of " + s.Pairs
 		}
-		return nil, p.matchesNothing(asked, slices.Concat(s.Targets, s.Only, s.Not))
+		return nil, p.matchesNothing(asked, args)
 	}
 	return ids, nil
 }
@@ -68,7 +69,7 @@ func (p *Project) eachMatches(ctx context.Context, flag string, args []string) e
 		if err != nil {
 			return err
 		}
-		found := strings.Contains(arg, "verdict=") || strings.Contains(arg, "state=") || p.Plan.Graph.Len() == 0 // a valid selector can match no result, and the graph can be empty
+		found := strings.Contains(arg, "verdict=") || strings.Contains(arg, "state=") // a valid selector can match no result
 		for id := graph.ID(0); !found && int(id) < p.Plan.Graph.Len(); id++ {
 			found = match(p.Plan.Graph.Node(id))
 		}
@@ -95,30 +96,8 @@ func (p *Project) matchesNothing(asked string, args []string) error {
 	return exit.Unmatched("%s matches nothing%s; known are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
 }
 
-// withoutSums removes suite sums from targets that selectors match by their relation to other nodes, such as
-// readers of a file: a sum would add every cell of its suite. A sum stays if all of its inputs are selected.
-func (p *Project) withoutSums(args []string, targets []graph.ID) ([]graph.ID, error) {
-	selector, err := p.selector(args)
-	if err != nil || selector.Names() && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "state=") }) {
-		return targets, err
-	}
-	picked := make([]bool, p.Plan.Graph.Len())
-	for _, id := range targets {
-		picked[id] = true
-	}
-	kept := slices.DeleteFunc(slices.Clone(targets), func(id graph.ID) bool {
-		n := p.Plan.Graph.Node(id)
-		return n.Kind == plan.KindAggregate && n.Label("suite") != "" && n.Label("problem") == "" &&
-			slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return !picked[d.On] })
-	})
-	if len(kept) == 0 {
-		return targets, nil
-	}
-	return kept, nil
-}
-
-// leftOut marks, by id, the nodes that not matches and everything that depends on them: targets include their
-// dependencies, so suite sums would undo --not. It returns nil if not is nil.
+// leftOut marks, by id, the nodes that not matches and everything that depends on them, since targets include their
+// dependencies. It returns nil if not is nil.
 func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
 	if not == nil {
 		return nil
@@ -190,16 +169,19 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 	}
 	if !selector.NeedsScope() {
 		return func(n *graph.Node) bool {
-			return selector.Match(n.Addr, func(axis string) []string { return values(n, axis) })
+			return selector.Match(n.Addr, func(axis string) []string { return values(n, axis) }, cellName(n))
 		}, nil
 	}
 	of := p.Plan.Graph
-	picked, err := selector.Nodes(graph.Scope{Graph: of, Values: values, Readers: func(path string) ([]bool, error) { return p.readers(ctx, path) }})
+	picked, err := selector.Nodes(graph.Scope{Graph: of, Group: cellName, Values: values, Readers: func(path string) ([]bool, error) { return p.readers(ctx, path) }})
 	if err != nil {
 		return nil, err
 	}
 	return func(n *graph.Node) bool { id, ok := of.Lookup(n.Addr); return ok && picked[id] }, nil
 }
+
+// cellName returns the name of the cell that a node belongs to, by which selectors match all of its nodes.
+func cellName(n *graph.Node) string { return plan.CellName(n.Addr) }
 
 // knownNames returns the names that a configuration declares.
 func knownNames(cfg *lang.Config) selection.Known {
@@ -253,21 +235,36 @@ func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID]
 }
 
 // Node finds the node that an argument names: by its address, a selector that matches one node, or the name of
-// a cell, which means its grading node.
+// a cell, which means its first grading node.
 func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
-	if id, ok := p.Plan.Graph.Lookup(arg); ok {
-		return id, nil
-	}
-	ids, err := p.Targets(ctx, Selection{Targets: []string{arg}})
+	ids, err := p.named(ctx, arg)
 	if err != nil {
 		return 0, err
 	}
+	return ids[0], nil
+}
+
+// named implements Node, and returns all grading nodes of a cell.
+func (p *Project) named(ctx context.Context, arg string) ([]graph.ID, error) {
+	if id, ok := p.Plan.Graph.Lookup(arg); ok {
+		return []graph.ID{id}, nil
+	}
+	ids, err := p.Targets(ctx, Selection{Targets: []string{arg}})
+	if err != nil {
+		return nil, err
+	}
 	if selection.NamesCells(arg) {
-		if found := selection.Highest(ids, func(id graph.ID) int { return slices.Index(selection.Graders, p.Plan.Graph.Node(id).Kind) + 1 }); len(found) > 0 {
+		found := selection.Highest(ids, func(id graph.ID) int { return slices.Index(selection.Graders, p.Plan.Graph.Node(id).Kind) + 1 })
+		if len(found) > 0 {
 			ids = found
 		}
+		cell := cellName(p.Plan.Graph.Node(ids[0]))
+		if len(found) > 0 && !slices.ContainsFunc(found, func(id graph.ID) bool { return cellName(p.Plan.Graph.Node(id)) != cell }) {
+			return found, nil
+		}
 	}
-	return p.singleNode(arg, ids)
+	id, err := p.singleNode(arg, ids)
+	return []graph.ID{id}, err
 }
 
 // singleNode returns the only node that matches an argument.

@@ -60,13 +60,7 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	if err != nil {
 		return 0, err
 	}
-	without := func(id graph.ID) bool { return !shell.HasWorkspace(p.Plan.Graph.Node(id).Kind) }
-	found := slices.DeleteFunc(slices.Clone(ids), without)
-	if parts, ok := selection.PartsOfCell(arg); ok && len(found) == 0 {
-		if within, err := p.Targets(ctx, Selection{Targets: []string{parts}}); err == nil {
-			found = slices.DeleteFunc(within, without)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(ids), func(id graph.ID) bool { return !shell.HasWorkspace(p.Plan.Graph.Node(id).Kind) })
 	if len(found) == 0 {
 		return 0, shell.NoWorkspace(p.Plan.Graph.Node(ids[0]).Addr)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
@@ -84,7 +83,7 @@ func (a *answersBefore) fill(g *graph.Graph, rep *graph.Report, nodes []graph.ID
 	}
 	for _, id := range nodes {
 		st := rep.Status(id)
-		if !st.Stale || st.Category == event.CauseHoles { // it has no answer
+		if !st.Stale { // it has no answer
 			continue
 		}
 		a.byKey[st.Key] = &cache.Record{Class: cache.ClassDone, Outputs: st.Outputs, Manifest: st.Manifest}

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -27,8 +28,7 @@ func part(problem, first string, facts *partition.Facts) partState {
 func opened(parts ...partState) *freshness {
 	c := &call{options: &options.Options{}, stores: &stores.Stores{Store: cache.NewMemory()}, run: "now"}
 	c.Config = &lang.Config{Problems: []*lang.Problem{}}
-	i := &partition.Index{Indexed: partition.Indexed{Suites: partition.Suites{Sum: []byte("suites"), Nodes: 1, Bytes: 10, Seconds: 1}}}
-	return &freshness{call: c, parts: parts, index: i}
+	return &freshness{call: c, parts: parts, index: new(partition.Index)}
 }
 
 func TestFreshnessIsStale(t *testing.T) {
@@ -37,17 +37,15 @@ func TestFreshnessIsStale(t *testing.T) {
 		change func(*freshness)
 		stale  bool
 	}{
-		"all fresh":              {func(*freshness) {}, false},
-		"a stale partition":      {func(f *freshness) { f.parts[1].facts = nil }, true},
-		"suites without answers": {func(f *freshness) { f.index.Suites = partition.Suites{} }, true},
-		"tasks of no partition":  {func(f *freshness) { f.index.Tasks = true }, true},
-		"other suites":           {func(f *freshness) { f.evaluated = true }, true},
-		"the same suites": {func(f *freshness) {
-			f.evaluated, f.index.Suites.Sum = true, f.suitesSum()
-		}, false},
+		"all fresh":             {func(*freshness) {}, false},
+		"a stale partition":     {func(f *freshness) { f.parts[1].facts = nil }, true},
+		"nodes of no partition": {func(f *freshness) { f.index.Unpartitioned = true }, true},
+		"evaluated again":       {func(f *freshness) { f.evaluated = true }, false},
 		"new tasks": {func(f *freshness) {
-			f.evaluated, f.index.Suites.Sum = true, f.suitesSum()
-			f.Config.Tasks = []*lang.Task{{Name: "alone"}}
+			f.evaluated, f.Config.Tasks = true, []*lang.Task{{Name: "alone"}}
+		}, true},
+		"an invalid problem": {func(f *freshness) {
+			f.evaluated, f.Config.Problems = true, []*lang.Problem{{Name: "r", Invalid: diag.List{{Severity: diag.Error}}}}
 		}, true},
 	} {
 		f := opened(part("p", "a", fresh), part("q", "a", fresh))
@@ -124,7 +122,7 @@ func row(addr string, deps ...int32) graph.Row {
 func counted(expanded bool, build func(*graph.Graph, []graph.Row)) *goals {
 	all := []graph.Row{row("image"), row("run:p/a", 0), row("aggregate:p/a", 1)}
 	all[0].Labels = nil
-	facts := &partition.Facts{Run: "before", Own: 2, Common: []partition.CommonRef{{Addr: "image"}}, Cells: all[2:], SavedBytes: 15, SavedSeconds: 6,
+	facts := &partition.Facts{Run: "before", Own: 2, Common: []partition.CommonRef{{Addr: "image"}}, SavedBytes: 15, SavedSeconds: 6,
 		Summary: []report.CellRow{{Problem: "p", Solution: "a"}}}
 	f := opened(part("p", "a", facts))
 	if build == nil {
@@ -132,10 +130,6 @@ func counted(expanded bool, build func(*graph.Graph, []graph.Row)) *goals {
 		return &goals{Project: p}
 	}
 	p := &Project{freshness: f, Plan: &plan.Plan{Config: f.Config, Graph: graph.New()}, expanded: expanded}
-	if !expanded {
-		all = all[2:]
-		all[0].Deps = nil
-	}
 	build(p.Plan.Graph, all)
 	g := &goals{Project: p}
 	for id := range graph.ID(p.Plan.Graph.Len()) {
@@ -162,13 +156,11 @@ func TestGoalsCount(t *testing.T) {
 		closed   int // partitions that are announced as one
 		pinned   int // nodes that are announced one by one
 	}{
-		"no compilation": {false, nil, counts{nodes: 4, bytes: 25, seconds: 7}, 1, 1, 0},
-		"closed, without the image": {false, func(g *graph.Graph, rows []graph.Row) {
-			g.AddRows(rows)
+		"no compilation": {false, nil, counts{nodes: 3, bytes: 15, seconds: 6}, 1, 1, 0},
+		"closed, without the image": {false, func(g *graph.Graph, _ []graph.Row) {
 			node(g, "run:q/a")
 		}, counts{nodes: 4, decided: 1, bytes: 15, seconds: 6}, 2, 1, 0},
-		"closed, and a stale partition has the image": {false, func(g *graph.Graph, rows []graph.Row) {
-			g.AddRows(rows)
+		"closed, and a stale partition has the image": {false, func(g *graph.Graph, _ []graph.Row) {
 			node(g, "image")
 			node(g, "run:q/a", "image")
 		}, counts{nodes: 4, decided: 2, bytes: 15, seconds: 6}, 2, 1, 0},
@@ -252,9 +244,9 @@ func TestExecutionRefutes(t *testing.T) {
 			d, err := cache.PutBytes(ctx, w.Store, []byte("made"))
 			return graph.Outcome{Outputs: []cache.Output{{Name: "out", Digest: d}}}, err
 		})})
-		g.Add(graph.Node{Addr: "suite", Kind: "aggregate", Deps: []graph.Dep{{On: 0, As: "cell", Outputs: []string{"out"}}},
+		g.Add(graph.Node{Addr: "reader", Kind: "task", Deps: []graph.Dep{{On: 0, As: "verdict", Outputs: []string{"out"}}},
 			Task: taskFunc(func(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-				d, _ := w.Input("cell", "out")
+				d, _ := w.Input("verdict", "out")
 				_, err := cache.ReadBlob(ctx, w.Store, d, -1)
 				return graph.Outcome{}, err
 			})})
@@ -265,7 +257,7 @@ func TestExecutionRefutes(t *testing.T) {
 		}
 		x := &execution{goals: &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}}, targets: targets}, rep: rep}
 		if x.refutes()(&f.parts[0]) != c.refuted {
-			t.Errorf("%s: refuted is %v; the cell is %s, the image %s", name, !c.refuted, rep.Status(0).State, rep.Status(1).State)
+			t.Errorf("%s: refuted is %v; the verdict is %s, the image %s", name, !c.refuted, rep.Status(0).State, rep.Status(1).State)
 		}
 		if rep.Status(1).State != event.Done {
 			t.Errorf("%s: the image is %s", name, rep.Status(1).State)
@@ -288,7 +280,7 @@ func TestCollectedResults(t *testing.T) {
 	}{
 		"closed":        {false, nil, "a/first a/second b/first b/second"},
 		"a checkpoint":  {true, []string{"aggregate:p/second/b@local.host"}, "b/second"},
-		"a cell":        {true, []string{"aggregate:p/a@local.host"}, "a/first a/second"},
+		"a cell":        {true, []string{"aggregate:p/first/a@local.host", "aggregate:p/second/a@local.host"}, "a/first a/second"},
 		"none of these": {true, []string{"other"}, ""},
 	} {
 		f := opened(part("p", "a", new(partition.Facts)))
@@ -300,12 +292,9 @@ func TestCollectedResults(t *testing.T) {
 		g := graph.New()
 		g.Add(graph.Node{Addr: "other"})
 		for _, solution := range []string{"a", "b"} {
-			var deps []graph.Dep
 			for _, checkpoint := range []string{"first", "second"} {
-				addr := fmt.Sprintf("aggregate:p/%s/%s@local.host", checkpoint, solution)
-				deps = append(deps, graph.Dep{On: g.Add(graph.Node{Addr: addr, Labels: []graph.Label{{Name: "problem", Value: "p"}}}), As: addr})
+				g.Add(graph.Node{Addr: fmt.Sprintf("aggregate:p/%s/%s@local.host", checkpoint, solution), Labels: []graph.Label{{Name: "problem", Value: "p"}}})
 			}
-			g.Add(graph.Node{Addr: fmt.Sprintf("aggregate:p/%s@local.host", solution), Labels: []graph.Label{{Name: "problem", Value: "p"}}, Deps: deps})
 		}
 		wanted := &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}, expanded: c.expanded}}
 		for _, addr := range c.targets {

@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -20,11 +18,15 @@ func needsWhole(cfg *lang.Config) bool {
 	return slices.ContainsFunc(cfg.Exports, ofBenchmark) || slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
-// isStale reports whether a partition must be compiled, tasks belong to no partition, or suites changed.
+// isStale reports whether a partition must be compiled, or a node belongs to no partition.
 func (f *freshness) isStale() bool {
-	i := f.index
-	return i.Tasks || i.Suites.Sum == nil || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil }) ||
-		f.evaluated && (len(plan.Standalone(f.Config)) > 0 || !bytes.Equal(i.Suites.Sum, f.suitesSum()))
+	return f.index.Unpartitioned || f.evaluated && hasUnpartitioned(f.Config) || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil })
+}
+
+// hasUnpartitioned reports whether a configuration has nodes that belong to no partition: those of tasks, and of problems
+// that cannot be evaluated, which each run must report.
+func hasUnpartitioned(cfg *lang.Config) bool {
+	return len(plan.Standalone(cfg)) > 0 || slices.ContainsFunc(cfg.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 })
 }
 
 // freshParts yields the fresh partitions with their positions.
@@ -36,22 +38,6 @@ func (f *freshness) freshParts() iter.Seq2[int, *partState] {
 			}
 		}
 	}
-}
-
-// suitesSum hashes the suites of an evaluated configuration, and their cells in order.
-func (f *freshness) suitesSum() []byte {
-	return partition.Salted(f.index.Salt, suitesText(f.Config))
-}
-
-func suitesText(cfg *lang.Config) []byte {
-	var all bytes.Buffer
-	for _, s := range cfg.Suites {
-		fmt.Fprintf(&all, "%q %d/%d\n", s.Name, s.ShardIndex, s.ShardCount)
-		for _, c := range s.Cells {
-			fmt.Fprintf(&all, "%+q\n", fmt.Sprint(plan.IDOf(c)))
-		}
-	}
-	return all.Bytes()
 }
 
 // evaluate loads the whole configuration. From the index, only the parts that every call needs were read.

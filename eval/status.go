@@ -124,7 +124,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 	x.stores.Fetch(ctx, x.resultOutputs)
 	for _, cell := range x.Plan.Cells {
 		heading := x.Plan.Heading(cell)
-		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
+		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Unjudged] {
 			one := CheckpointStatus{Cell: cell.ID(), Last: &heading.Listed()[0], Run: last[cell.ID()].run, State: "error", Cause: invalid.Error(), of: &heading, invalid: true}
 			all = append(all, one)
 		}

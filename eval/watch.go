@@ -13,12 +13,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Watch repeats a call whenever its inputs change. It must be used by one goroutine at a time.
@@ -232,10 +232,11 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
-		for i := range part.facts.Cells { // from a run of another process
-			if row := &part.facts.Cells[i]; !keys.wasShown(part, row.Addr, row.Key.String()) {
-				return false, nil
-			}
+		rows, err := f.partitions.Rows(part.File) // from a run of another process
+		if err != nil || slices.ContainsFunc(rows, func(row graph.Row) bool {
+			return slices.Contains(selection.Graders, row.Kind) && !keys.wasShown(part, row.Addr, row.Key.String())
+		}) {
+			return false, nil
 		}
 	}
 	x, err := g.decide(ctx, false)
@@ -246,7 +247,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	for _, id := range x.rep.Nodes {
 		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
-			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.wasShown(&f.parts[at], n.Addr, keyOf(st)) {
+			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && slices.Contains(selection.Graders, n.Kind) && !keys.wasShown(&f.parts[at], n.Addr, keyOf(st)) {
 				return false, nil
 			}
 			continue

@@ -176,7 +176,6 @@ type Category string
 const (
 	CauseNew     Category = "new"     // the node never ran
 	CauseForced  Category = "forced"  // the call requires the work
-	CauseHoles   Category = "holes"   // a dependency has no result
 	CauseBroken  Category = "broken"  // the last attempt broke
 	CauseLost    Category = "lost"    // the store has lost the answer
 	CauseChanged Category = "changed" // the inputs changed; it is unknown which

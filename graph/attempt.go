@@ -81,7 +81,6 @@ func (a *attempt) run(ctx context.Context, s *scheduler) {
 func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 	r := &a.result
 	r.kind = broke // unless it turns out otherwise
-	holes := a.work.hasHoles()
 	if s.o.Locker != nil {
 		release, ok, err := s.o.Locker.Lock(ctx, a.key)
 		if err != nil {
@@ -93,7 +92,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 			return
 		}
 		defer release()
-		if !a.forced && !holes {
+		if !a.forced {
 			if r.served, _, r.err = s.validRecord(ctx, a.n, a.key); r.err != nil {
 				return
 			}
@@ -105,7 +104,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 	}
 	s.announceStart(a)
 	s.doWork(ctx, a)
-	if r.err == nil && !holes {
+	if r.err == nil {
 		a.work.Phase(Storing)
 		r.err = s.storeAnswer(ctx, a)
 	}

@@ -17,8 +17,6 @@ type input struct {
 	kind    string         // of the dependency
 	outputs []cache.Output // of the dependency, including outputs that are not consumed
 	state   event.State
-	message string
-	failed  bool // the dependency's work failed, in this run or before
 	hole    bool // the dependency has no outputs to consume
 	stale   bool
 	unknown bool
@@ -45,8 +43,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 	for i := range n.Deps {
 		on := n.Deps[i].On
 		st := s.statusOf(on)
-		buf = append(buf, input{dep: &n.Deps[i], kind: s.g.Node(on).Kind, outputs: st.Outputs, state: st.State, message: st.Message,
-			failed: st.Class == cache.ClassFailed, hole: !s.usable(on),
+		buf = append(buf, input{dep: &n.Deps[i], kind: s.g.Node(on).Kind, outputs: st.Outputs, state: st.State, hole: !s.usable(on),
 			stale: st.Stale, unknown: st.Unknown, culprit: st.Culprit, cause: st.Cause, changes: st.Changes})
 	}
 	return buf
@@ -85,7 +82,7 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		return
 	}
 	p.enter(LookUp)
-	holes := d.describeInputs(m)
+	d.describeInputs(m)
 	d.buf = m.Bytes()
 	d.status.Key, d.status.Manifest = m.Key(), d.buf
 	switch {
@@ -94,8 +91,6 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		if d.forced == causeLost {
 			d.status.Category = event.CauseLost
 		}
-	case holes:
-		d.status.Cause, d.status.Category = "has dependencies without a result", event.CauseHoles
 	case s.o.Pretend:
 		d.status.Cause, d.status.Category = "pretended", event.CauseForced
 	default:
@@ -132,7 +127,7 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 		}
 	}
 	for i := range d.inputs {
-		if in := &d.inputs[i]; in.hole && !d.n.Tolerant {
+		if in := &d.inputs[i]; in.hole {
 			d.verdict, d.status.Culprit = blocked, in.culprit
 			if in.culprit == "" {
 				d.status.Culprit = s.g.Node(in.dep.On).Addr
@@ -152,16 +147,10 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 	return false
 }
 
-// describeInputs adds the digests of consumed outputs. It reports whether any is missing, which happens
-// only for tolerant nodes.
-func (d *decision) describeInputs(m *Manifest) (holes bool) {
+// describeInputs adds the digests of consumed outputs.
+func (d *decision) describeInputs(m *Manifest) {
 	for i := range d.inputs {
 		in := &d.inputs[i]
-		if in.hole {
-			holes = true
-			m.String(in.dep.As, "no result: "+string(in.state))
-			continue
-		}
 		if Refused(in.outputs) {
 			m.Digest(in.dep.As+" "+RefusedOutput, in.outputs[0].Digest)
 			continue
@@ -174,7 +163,6 @@ func (d *decision) describeInputs(m *Manifest) (holes bool) {
 			}
 		}
 	}
-	return holes
 }
 
 // label returns the label of a consumed output in the manifest.

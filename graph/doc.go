@@ -54,6 +54,4 @@
 //
 // A submission that cannot be judged through its author's fault is not an error: its node is done and has
 // the output RefusedOutput. Dependents pass that on until a Refuser turns it into a verdict.
-//
-// Tolerant nodes run with missing inputs; such an outcome is not stored.
 package graph

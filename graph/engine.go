@@ -274,7 +274,7 @@ func (g *Graph) Inputs(r *Report, id ID, store cache.Store) *Work {
 	inputs := make([]input, len(deps))
 	for i := range deps {
 		st := r.Status(deps[i].On)
-		inputs[i] = input{dep: &deps[i], state: st.State, message: st.Message, outputs: st.Outputs}
+		inputs[i] = input{dep: &deps[i], state: st.State, outputs: st.Outputs}
 	}
 	return newWork(g.Node(id).Addr, 1, store, inputs)
 }

@@ -249,7 +249,7 @@ func (l *life) resumed() error {
 	}
 	for _, id := range again.report.Nodes {
 		st, addr := again.report.Status(id), again.graph.Node(id).Addr
-		if l.world.ran[addr] > 0 && st.Category != "holes" && !afterHole(again.graph, again.report, id) {
+		if l.world.ran[addr] > 0 {
 			return fmt.Errorf("%s ran again: %s", addr, st.Cause)
 		}
 		if st.State == event.Broken || st.State == event.Interrupted {

@@ -100,9 +100,6 @@ type Node struct {
 	// Until one node with a name has been described, no other node with that name is decided.
 	Probes []string
 	Retry  Retry
-	// Tolerant nodes run even when dependencies have no outputs; Work.State returns how those ended. Such an
-	// outcome is not stored.
-	Tolerant bool
 	// Kept means that outputs are read after the run, so the node is fresh only while the store has them.
 	Kept bool
 	// Pinned, if not nil, is the answer of a node that the caller knows to be fresh: the engine neither

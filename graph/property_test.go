@@ -34,7 +34,6 @@ type randomNode struct {
 	modulus   uint32 // small ones make equal outputs likely
 	failEvery uint32 // multiples of it fail; 0 means that none does
 	timeouts  bool   // they time out instead
-	tolerant  bool
 	kept      bool
 	predicts  bool
 	retry     int
@@ -54,7 +53,6 @@ func newWorld(seed uint64, failures bool) *world {
 		if failures && rng.IntN(4) == 0 {
 			n.failEvery, n.timeouts = 2, rng.IntN(2) == 0
 		}
-		n.tolerant = failures && len(n.deps) > 0 && rng.IntN(4) == 0
 		w.nodes = append(w.nodes, n)
 		w.values = append(w.values, rng.IntN(100))
 	}
@@ -94,7 +92,7 @@ func (w *world) graph() *Graph {
 		if n.predicts {
 			task = &predictedLeaf{step: &s, predict: func() cache.Digest { return cache.SumBytes([]byte(w.leafText(i))) }}
 		}
-		node := Node{Addr: addr, Kind: "step", Task: task, Tolerant: n.tolerant, Kept: n.kept, Retry: Retry{Attempts: n.retry}, Pool: []string{"", "narrow"}[i%2]}
+		node := Node{Addr: addr, Kind: "step", Task: task, Kept: n.kept, Retry: Retry{Attempts: n.retry}, Pool: []string{"", "narrow"}[i%2]}
 		for k, d := range n.deps {
 			node.Deps = append(node.Deps, Dep{On: ID(d), As: fmt.Sprintf("%d", k), Outputs: []string{"out"}})
 		}
@@ -133,11 +131,7 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 		as := fmt.Sprint(k)
 		d, ok := work.Input(as, "out")
 		if !ok {
-			if !n.tolerant {
-				return Outcome{}, fmt.Errorf("bug: a node that tolerates nothing ran without its input %d", n.deps[k])
-			}
-			fmt.Fprintf(h, "hole %d;", k)
-			continue
+			return Outcome{}, fmt.Errorf("bug: a node ran without its input %d", n.deps[k])
 		}
 		if bad && w.store != nil && w.chance(15) {
 			w.store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
@@ -254,19 +248,11 @@ func TestResumedEqualsClean(t *testing.T) {
 		again := w.graph()
 		r = p.executeWith(t.Context(), again, options())
 		for _, id := range r.Nodes {
-			if addr := again.Node(id).Addr; w.ran[addr] > 0 && r.Status(id).Category != "holes" && !afterHole(again, r, id) {
+			if addr := again.Node(id).Addr; w.ran[addr] > 0 {
 				t.Fatalf("seed %d: %s ran again: %s", seed, addr, r.Status(id).Cause)
 			}
 		}
 	}
-}
-
-// afterHole reports whether something upstream ran because it has holes; its
-// output can have been lost with its blob.
-func afterHole(g *Graph, r *Report, id ID) bool {
-	return slices.ContainsFunc(g.Node(id).Deps, func(d Dep) bool {
-		return r.Status(d.On).Category == "holes" || afterHole(g, r, d.On)
-	})
 }
 
 // TestDryRunDecidesLikeARun: nodes that a plan calls certainly stale run, nodes that run were called stale or likely to
@@ -294,7 +280,7 @@ func TestDryRunDecidesLikeARun(t *testing.T) {
 					t.Fatalf("seed %d: %s was planned (%s) and did not run: %s", seed, addr, plan.Cause, st.State)
 				case ran && !plan.Stale:
 					t.Fatalf("seed %d: %s ran (%s) and was planned to be %s", seed, addr, st.Cause, plan.State)
-				case certain && ran && plan.Key != st.Key && plan.Category != "holes":
+				case certain && ran && plan.Key != st.Key:
 					t.Fatalf("seed %d: %s has another key than planned", seed, addr)
 				case plan.State == event.Cached && (st.State != event.Cached || st.Key != plan.Key || !slices.Equal(st.Outputs, plan.Outputs)):
 					t.Fatalf("seed %d: %s was planned to be fresh and is %s", seed, addr, st.State)

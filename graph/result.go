@@ -123,9 +123,7 @@ func (s *scheduler) succeed(a *attempt) {
 	if s.o.Force != nil {
 		s.ranForced[a.id] = true
 	}
-	if st.Stored = !a.work.hasHoles(); st.Stored {
-		st.Manifest = nil // the store has it
-	}
+	st.Stored, st.Manifest = true, nil // the store has the manifest
 	s.resolve(a.id, r.outcome.Class)
 	if v := r.outcome.Verdict; v != nil {
 		v.Type, v.Addr = "verdict", a.n.Addr

@@ -102,7 +102,7 @@ func TestWideNode(t *testing.T) {
 		s.describe = func(m *Manifest) error { m.Int("number", int64(i)); m.String("value", value); return nil }
 		ids[i] = add(g, fmt.Sprint(i), s)
 	}
-	g.Add(Node{Addr: "sum", Kind: "sum", Task: join(func(string) string { return "sum" }), Deps: on(g, ids...), Tolerant: true})
+	g.Add(Node{Addr: "sum", Kind: "sum", Task: join(func(string) string { return "sum" }), Deps: on(g, ids...)})
 	started := time.Now()
 	p.execute(g)
 	value = "y"

@@ -241,7 +241,7 @@ func (s *scheduler) announce(id ID) {
 	s.o.Sink.Emit(e)
 }
 
-// mostNeeds limits the dependencies in an event. Aggregates of suites have one for each cell.
+// mostNeeds limits the dependencies in an event. A score has several for each case.
 const mostNeeds = 64
 
 func doneEvent(addr, kind string, st *Status) event.NodeDone {

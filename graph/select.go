@@ -25,7 +25,6 @@ type Selector struct {
 	any    []conjunction
 	leaves []string
 	graph  bool // some term takes a Scope
-	not    bool // some term is negated
 }
 
 type conjunction []term
@@ -79,12 +78,12 @@ func (x Syntax) Parse(args []string) (*Selector, error) {
 // Empty reports whether the selector is empty.
 func (s *Selector) Empty() bool { return s == nil || len(s.any) == 0 }
 
-// Match reports whether the selector selects a node with this address and these axis values.
-// values can return several, such as a problem's tags. The selector must not contain terms
-// that need a Scope.
-func (s *Selector) Match(addr string, values func(axis string) []string) bool {
+// Match reports whether the selector selects a node with this address and these axis values, which
+// belongs to groups with these names. values can return several, such as a problem's tags. The selector
+// must not contain terms that need a Scope.
+func (s *Selector) Match(addr string, values func(axis string) []string, groups ...string) bool {
 	return slices.ContainsFunc(s.any, func(all conjunction) bool {
-		return all.match(func(t *term) bool { return t.match(addr, values) })
+		return all.match(func(t *term) bool { return t.match(addr, values, groups) })
 	})
 }
 
@@ -98,12 +97,12 @@ func (all conjunction) match(holds func(t *term) bool) bool {
 }
 
 // match evaluates a term, ignoring t.not.
-func (t *term) match(addr string, values func(axis string) []string) bool {
+func (t *term) match(addr string, values func(axis string) []string, groups []string) bool {
 	switch {
 	case t.function == functionGroup:
-		return t.args[0].match(func(t *term) bool { return t.match(addr, values) })
+		return t.args[0].match(func(t *term) bool { return t.match(addr, values, groups) })
 	case t.axis == "":
-		return matchAddr(t.pattern, normalise(addr))
+		return matchAddr(t.pattern, normalise(addr)) || slices.ContainsFunc(groups, func(name string) bool { return matchName(t.pattern, normalise(name)) })
 	}
 	return slices.ContainsFunc(values(t.axis), func(v string) bool {
 		v = normalise(v)
@@ -112,18 +111,18 @@ func (t *term) match(addr string, values func(axis string) []string) bool {
 	})
 }
 
+// matchAddr compares a glob with an address, and with its part after the kind.
 func matchAddr(pattern, addr string) bool {
-	_, body, _ := strings.Cut(addr, ":")
-	if globMatch(pattern, addr) || globMatch(pattern, body) {
+	_, body, hasKind := strings.Cut(addr, ":")
+	return matchName(pattern, addr) || hasKind && matchName(pattern, body)
+}
+
+func matchName(pattern, name string) bool {
+	if globMatch(pattern, name) || strings.HasPrefix(name, pattern+"/") {
 		return true
 	}
-	if at := strings.LastIndexByte(body, '@'); at >= 0 && !strings.Contains(pattern, "@") {
-		cut := len(body) - at
-		if globMatch(pattern, addr[:len(addr)-cut]) || globMatch(pattern, body[:at]) {
-			return true
-		}
-	}
-	return strings.HasPrefix(addr, pattern+"/") || strings.HasPrefix(body, pattern+"/")
+	at := strings.LastIndexByte(name, '@')
+	return at >= 0 && !strings.Contains(pattern, "@") && globMatch(pattern, name[:at])
 }
 
 // normalise removes the quotes of instance keys, which shells tend to remove.

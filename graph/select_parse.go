@@ -53,7 +53,7 @@ func (p *selectorParser) skip(token string) bool {
 
 func (p *selectorParser) term() (t term, err error) {
 	for p.skip("not ") || strings.HasPrefix(strings.TrimLeft(p.rest, blanks), "not(") && p.skip("not") {
-		t.not, p.into.not = !t.not, true
+		t.not = !t.not
 	}
 	if p.skip("(") {
 		t.function = functionGroup

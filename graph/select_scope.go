@@ -5,16 +5,13 @@ import "slices"
 // Scope is a graph with the data about nodes that selectors need.
 type Scope struct {
 	Graph   *Graph
+	Group   func(n *Node) string                      // name of the group that it belongs to; "" if none
 	Values  func(n *Node, axis string) []string       // on an axis
 	Readers func(path string) (set []bool, err error) // by ID: the nodes that read a file
 }
 
 // NeedsScope reports whether a term needs a Scope, so that Match cannot be used.
 func (s *Selector) NeedsScope() bool { return s != nil && s.graph }
-
-// Names reports whether the selector only uses names and labels of nodes, not their
-// relations.
-func (s *Selector) Names() bool { return s == nil || !s.graph && !s.not }
 
 // Leaves returns the globs and axes of all terms, after expansion.
 func (s *Selector) Leaves() []string { return s.leaves }
@@ -74,7 +71,7 @@ func (in Scope) pick(all conjunction) ([]bool, error) {
 			if set, ok := sets[t]; ok {
 				return set[id]
 			}
-			return t.match(n.Addr, func(axis string) []string { return in.Values(n, axis) })
+			return t.match(n.Addr, func(axis string) []string { return in.Values(n, axis) }, []string{in.Group(n)})
 		})
 	}
 	return picked, nil

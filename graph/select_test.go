@@ -79,6 +79,23 @@ func TestSelector(t *testing.T) {
 	}
 }
 
+// A node also matches by the name of its group, like the group's other nodes.
+func TestSelectorMatchesGroups(t *testing.T) {
+	const addr, group = "parse:kv/one/agent@local.host#2", "kv/agent@local.host#2"
+	for arg, want := range map[string]bool{
+		"kv/agent": true, "kv/agent@local.host#2": true, "kv/a*": true, "kv/agent,parse:kv": true, "kv/agent,kv/one": true,
+		"kv/agent@local.host": false, "parse:kv/agent": false, "kv/other": false, "not kv/agent": false, "not kv/one/agent": false, "not kv/other": true,
+	} {
+		s, err := ParseSelector([]string{arg}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Match(addr, nil, group); got != want {
+			t.Errorf("%s: %v, want %v", arg, got, want)
+		}
+	}
+}
+
 func TestSelectorRefuses(t *testing.T) {
 	for arg, want := range map[string]string{
 		"problm=x":   `selector "problm=x": no axis "problm"; known are problem, tag`,
@@ -130,7 +147,7 @@ func FuzzSelector(f *testing.F) {
 			a := g.Add(Node{Addr: "tests:a"})
 			g.Add(Node{Addr: addr + "b", Deps: []Dep{{On: a}}})
 			none := func(string) ([]bool, error) { return make([]bool, 2), nil }
-			if _, err := s.Nodes(Scope{Graph: g, Values: func(*Node, string) []string { return []string{addr} }, Readers: none}); err != nil {
+			if _, err := s.Nodes(Scope{Group: func(*Node) string { return "" }, Graph: g, Values: func(*Node, string) []string { return []string{addr} }, Readers: none}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -165,6 +182,7 @@ func shape() Scope {
 	add("pytest:b/x", b)
 	return Scope{
 		Graph:  g,
+		Group:  func(*Node) string { return "" },
 		Values: func(n *Node, _ string) []string { return []string{n.Kind} },
 		Readers: func(path string) ([]bool, error) {
 			set := make([]bool, g.Len())

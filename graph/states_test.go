@@ -186,53 +186,6 @@ func TestBlockedNamesTheRoot(t *testing.T) {
 	}
 }
 
-// TestTolerant: a node that tolerates missing inputs runs with the others, gets the list of missing ones, and is
-// queried each time until it is complete.
-func TestTolerant(t *testing.T) {
-	p := newProject(t)
-	g, value := New(), "x"
-	flaky := ends(Outcome{}, errors.New("unplugged"))
-	var told string
-	fine := add(g, "fine", leaf(&value))
-	broken := add(g, "broken", flaky)
-	blocked := add(g, "blocked", join(nil), broken)
-	sum := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-		told = ""
-		for _, in := range w.inputs {
-			state, message := w.State(in.dep.As)
-			_, has := w.Input(in.dep.As, "out")
-			told += fmt.Sprintf("%s %s %q %v\n", in.dep.As, state, message, has)
-		}
-		return out(ctx, w, told)
-	}}
-	id := g.Add(Node{Addr: "sum", Kind: "step", Task: sum, Deps: on(g, fine, broken, blocked), Tolerant: true})
-	user := add(g, "user", join(nil), id)
-	for range 2 {
-		r := p.execute(g)
-		if st := r.Status(id); st.State != event.Done {
-			t.Errorf("sum is %s: %s", st.State, st.Message)
-		}
-		if r.Status(user).State == event.Blocked {
-			t.Error("its dependent is blocked")
-		}
-		if record, _ := p.store.Record(t.Context(), r.Status(id).Key); record != nil {
-			t.Error("an outcome with holes is stored")
-		}
-		if !p.last["sum"].Key.IsZero() {
-			t.Error("an outcome with holes is remembered")
-		}
-	}
-	if want := "broken broken \"unplugged\" false\nblocked blocked \"\" false\n"; !strings.HasSuffix(told, want) {
-		t.Errorf("it got\n%s", told)
-	}
-	if sum.ran.Load() != 2 {
-		t.Errorf("ran %d times", sum.ran.Load())
-	}
-	flaky.work = leaf(&value).work
-	wantStates(t, g, p.execute(g), "fine cached", "broken done", "blocked done", "sum done", "user done")
-	wantStates(t, g, p.execute(g), "fine cached", "broken cached", "blocked cached", "sum cached", "user cached")
-}
-
 func TestRetry(t *testing.T) {
 	for _, try := range []struct {
 		attempts, breaks int

@@ -2,10 +2,8 @@ package graph
 
 import (
 	"io"
-	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // Work is the input of a running task.
@@ -30,10 +28,6 @@ func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work 
 	return w
 }
 
-func (w *Work) hasHoles() bool {
-	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
-}
-
 // Note adds a message to the run that is not part of the outcome. It is emitted when the attempt has
 // ended.
 func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
@@ -42,7 +36,7 @@ func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
 func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	if i, ok := w.index[as]; ok {
 		o, ok := w.inputs[i].output(output)
-		return o.Digest, ok && !w.inputs[i].hole
+		return o.Digest, ok
 	}
 	return cache.Digest{}, false
 }
@@ -58,18 +52,4 @@ func (w *Work) consumedOutputs() []cache.Output {
 		}
 	}
 	return all
-}
-
-// State returns how a dependency ended in this run, and its message. Only tolerant nodes can have a
-// dependency without outputs.
-func (w *Work) State(as string) (event.State, string) {
-	i, ok := w.index[as]
-	if !ok {
-		return "", ""
-	}
-	in := &w.inputs[i]
-	if in.failed {
-		return event.Failed, in.message
-	}
-	return in.state, in.message
 }

@@ -61,6 +61,29 @@ func (c *Cell) ID() CellID {
 // Name returns the cell's name within its problem: agent["small"]@local.host, with "#2" for a second repeat.
 func (c *Cell) Name() string { return c.ID().name() }
 
+// CellName returns the name of the cell that a node belongs to, problem/solution@backend, given the node's
+// address; "" for a node that cells share.
+func CellName(addr string) string {
+	_, body, _ := strings.Cut(addr, ":")
+	first, last, at := -1, -1, -1 // positions of "/" and "@"
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '[':
+			i += max(len(quotedKey(body[i:])), 1) - 1
+		case '/':
+			if last = i; first < 0 {
+				first = i
+			}
+		case '@':
+			at = i
+		}
+	}
+	if first < 0 || at < last {
+		return ""
+	}
+	return body[:first] + body[last:]
+}
+
 // NodeCell returns the checkpoint, or the cell, that a node belongs to. For a node that several cells share,
 // it has the fields that they have in common.
 func NodeCell(n *graph.Node) CellID {

@@ -12,19 +12,17 @@ func TestCellID(t *testing.T) {
 	p := newProject(t, problem)
 	for _, cell := range p.plan.Cells {
 		id := cell.ID()
-		if got := NodeCell(p.plan.Graph.Node(cell.Node)); got != id {
-			t.Errorf("its node has %+v of %+v", got, id)
-		}
 		for _, cc := range cell.Checkpoints {
-			if got, want := NodeCell(p.plan.Graph.Node(cc.Aggregate)), id.At(cc.Checkpoint.Name); got != want || got.Cell() != id {
+			n := p.plan.Graph.Node(cc.Aggregate)
+			if got, want := NodeCell(n), id.At(cc.Checkpoint.Name); got != want || got.Cell() != id {
 				t.Errorf("a checkpoint's node has %+v, want %+v", got, want)
+			}
+			if got := CellName(n.Addr); got != id.String() {
+				t.Errorf("%s is of the cell %q, want %q", n.Addr, got, id)
 			}
 		}
 		if got := ResultCell(&report.Cell{Problem: id.Problem, Solution: id.Solution, Backend: id.Backend, Repeat: id.Repeat}); got != id {
 			t.Errorf("its result has %+v of %+v", got, id)
-		}
-		if got, want := p.plan.Graph.Node(cell.Node).Addr, address(KindAggregate, id.Problem, id.name()); got != want {
-			t.Errorf("its node is %s, want %s", got, want)
 		}
 	}
 	shared := &graph.Node{Addr: "tests:kv/one", Labels: []graph.Label{{Name: "problem", Value: "kv"}, {Name: "checkpoint", Value: "one"}}}
@@ -37,6 +35,28 @@ func TestCellID(t *testing.T) {
 	} {
 		if got := id.name(); got != want {
 			t.Errorf("%+v is called %s, want %s", id, got, want)
+		}
+	}
+}
+
+func TestCellName(t *testing.T) {
+	for addr, want := range map[string]string{
+		"pytest:kv/one/agent@local.host":         "kv/agent@local.host",
+		"aggregate:kv/one/agent@local.host#2":    "kv/agent@local.host#2",
+		`parse:kv/one/agent["a/b@c"]@local.host`: `kv/agent["a/b@c"]@local.host`,
+		"run:a%2Fb/7/greedy@gojudge.box":         "a%2Fb/greedy@gojudge.box",
+		"score:sum/greedy@gojudge.box":           "sum/greedy@gojudge.box",
+		"aggregate:bad/agent@local.one":          "bad/agent@local.one",
+		"checker:sum@gojudge.box":                "",
+		"submission:kv/one/agent":                "",
+		`submission:kv/one/agent["a@b"]`:         "",
+		"tests:kv/one":                           "",
+		"image:docker.box":                       "",
+		"submission:kv/a@b/agent":                "",
+		"":                                       "",
+	} {
+		if got := CellName(addr); got != want {
+			t.Errorf("%s is of the cell %q, want %q", addr, got, want)
 		}
 	}
 }

@@ -11,12 +11,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// checkpoints adds the nodes of each checkpoint of a cell, and of the cell. A checkpoint that the solution
-// does not answer gets a node of kind that reports it as not reached.
+// checkpoints adds the nodes of each checkpoint of a cell. A checkpoint that the solution does not answer
+// gets a node of kind that reports it as not reached.
 func (c *compiler) checkpoints(cell *Cell, kind string, add func(lang.SolutionCheckpoint) (CellCheckpoint, error)) error {
-	count := len(cell.Solution.Checkpoints)
-	deps, names := make([]graph.Dep, 0, count), make([]string, 0, count)
-	cell.Checkpoints = make([]CellCheckpoint, 0, count)
+	cell.Checkpoints = make([]CellCheckpoint, 0, len(cell.Solution.Checkpoints))
 	for _, answer := range cell.Solution.Checkpoints {
 		if cell.Solution.Omits(answer) {
 			continue
@@ -31,10 +29,7 @@ func (c *compiler) checkpoints(cell *Cell, kind string, add func(lang.SolutionCh
 			}
 		}
 		cell.Checkpoints = append(cell.Checkpoints, cc)
-		names = append(names, answer.Checkpoint.Name)
-		deps = append(deps, graph.Dep{On: cc.Aggregate, As: answer.Checkpoint.Name, Outputs: resultOutput})
 	}
-	c.addCell(cell, names, deps)
 	return nil
 }
 
@@ -48,25 +43,10 @@ func (c *compiler) notReached(kind string, cell *Cell, answer lang.SolutionCheck
 	return CellCheckpoint{Checkpoint: cp, Own: []graph.ID{id}, Measured: id, Aggregate: id}
 }
 
-// addScored adds the only checkpoint of a cell of a problem that gives scores.
-func (c *compiler) addScored(cell *Cell, cc CellCheckpoint) {
-	cell.Checkpoints = append(cell.Checkpoints, cc)
-	name := cc.Checkpoint.Name
-	c.addCell(cell, []string{name}, []graph.Dep{{On: cc.Aggregate, As: name, Outputs: []string{tasks.ResultOutput}}})
-}
-
-// addCell adds the node that sums up a cell.
-func (c *compiler) addCell(cell *Cell, checkpoints []string, deps []graph.Dep) {
-	for i := range cell.Checkpoints {
-		cc := &cell.Checkpoints[i]
-		cc.Figures = c.figures(cell, cc.Checkpoint)
-		for _, id := range cc.Figures { // needed, but never read
-			deps = append(deps, graph.Dep{On: id, As: c.plan.Graph.Node(id).Addr})
-		}
-	}
-	cell.Node = c.plan.Graph.Add(graph.Node{
-		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
-		Labels: labels(cell, nil), Task: &tasks.AggregateCell{Checkpoints: checkpoints}, Deps: deps, Tolerant: true, Pool: inProcessPool,
+// unjudged adds the node of a cell without checkpoints, by which it can be selected.
+func (c *compiler) unjudged(cell *Cell, deps []graph.Dep) {
+	cell.Unjudged = c.plan.Graph.Add(graph.Node{
+		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate, Labels: labels(cell, nil), Task: tasks.Nothing{}, Deps: deps, Pool: inProcessPool,
 	})
 }
 

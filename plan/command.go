@@ -29,11 +29,10 @@ func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
 	answer := cell.Solution.Checkpoints[0]
 	switch {
 	case cell.Solution.Omits(answer):
-		c.addCell(cell, nil, nil)
 	case answer.Missing:
-		c.addScored(cell, c.notReached(KindScore, cell, answer))
+		cell.Checkpoints = []CellCheckpoint{c.notReached(KindScore, cell, answer)}
 	default:
-		c.addScored(cell, c.commandCheckpoint(s, cell, answer, rule, d))
+		cell.Checkpoints = []CellCheckpoint{c.commandCheckpoint(s, cell, answer, rule, d)}
 	}
 	return nil
 }

@@ -9,15 +9,15 @@
 // A cell is a solution on a backend, once (repeat). These are its nodes, by kind of problem:
 //
 //	materialize(asset) --.                            shared by every cell of the problem
-//	tests(checkpoint) ----+--> pytest --> parse --> aggregate(checkpoint > cell > suite)
+//	tests(checkpoint) ----+--> pytest --> parse --> aggregate
 //	submission(solution) -'
 //
 //	testdata(case) --------+---------.                 judge: shared by every solution
 //	checker ---------------|---------+
-//	compile(solution) --> run --> check --> score --> aggregate(cell > suite)
+//	compile(solution) --> run --> check --> score
 //
-//	workspace, materialize(asset), submission --> command --> score --> aggregate
-//	tests(directory), submission -----> verify --> score --> aggregate
+//	workspace, materialize(asset), submission --> command --> score
+//	tests(directory), submission -----> verify --> score
 //	materialize(solution) --> solve --> submission   of a reference that the problem's own script makes
 //
 // A node that runs on a backend whose image is built also needs context --> image. A task block is
@@ -35,5 +35,6 @@
 //
 // Compile fails if a backend cannot be created from its block, or cannot judge a problem. It reads nothing that a
 // node reads: an unreadable source is an error of its node. A problem that is invalid with invalid =
-// "report" becomes a node that always fails, and each of its cells a node that depends on it.
+// "report" becomes a node that always fails, and each of its cells a node that depends on it. A cell
+// without checkpoints has one node, too.
 package plan

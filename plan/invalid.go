@@ -20,13 +20,9 @@ func (c *compiler) invalid(p *lang.Problem) graph.ID {
 	})
 }
 
-// invalidCell adds the only node of a cell whose problem cannot be evaluated.
+// invalidCell adds the only node of a cell whose problem cannot be evaluated, which is always blocked.
 func (c *compiler) invalidCell(cell *Cell) {
-	cell.Node = c.plan.Graph.Add(graph.Node{
-		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
-		Labels: labels(cell, nil), Task: &tasks.AggregateCell{},
-		Deps: []graph.Dep{{On: c.invalid(cell.Problem), As: "problem"}}, Pool: inProcessPool,
-	})
+	c.unjudged(cell, []graph.Dep{{On: c.invalid(cell.Problem), As: "problem"}})
 }
 
 // invalidResult returns the result of a cell whose problem is invalid.

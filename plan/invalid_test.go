@@ -77,7 +77,7 @@ func TestInvalid(t *testing.T) {
 		t.Errorf("%d sessions, want those of the other problem", got)
 	}
 	// Parts that do not select it do not contain it.
-	r, results := p.execute(t.Context(), graph.Options{}, p.plan.Cells[0].Node)
+	r, results := p.execute(t.Context(), graph.Options{}, p.plan.Cells[0].Targets()...)
 	if r.InputErrors != 0 || len(results.Cells) != 1 {
 		t.Errorf("%d input errors, %q", r.InputErrors, formatResults(results))
 	}

@@ -54,11 +54,10 @@ func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
 	j.answer = cell.Solution.Checkpoints[0]
 	switch {
 	case cell.Solution.Omits(j.answer):
-		c.addCell(cell, nil, nil)
 	case j.answer.Missing:
-		c.addScored(cell, c.notReached(KindScore, cell, j.answer))
+		cell.Checkpoints = []CellCheckpoint{c.notReached(KindScore, cell, j.answer)}
 	default:
-		c.addScored(cell, j.checkpoint())
+		cell.Checkpoints = []CellCheckpoint{j.checkpoint()}
 	}
 	return nil
 }

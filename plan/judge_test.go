@@ -247,8 +247,7 @@ solution "lost" {
 // After a change, exactly the affected nodes are stale.
 func TestJudgeStaleness(t *testing.T) {
 	solutions := judgeSolutions("double.cpp", "near.cpp")
-	verdicts := []string{"score:sum/near@gojudge.box", "aggregate:sum/near@gojudge.box"}
-	const suite = "aggregate:suite.default"
+	score, scores := []string{"score:sum/near@gojudge.box"}, []string{"score:sum/near@gojudge.box", "score:sum/double@gojudge.box"}
 	each := func(kind string, cases ...string) (all []string) {
 		for _, solution := range []string{"double", "near"} {
 			for _, one := range cases {
@@ -263,30 +262,29 @@ func TestJudgeStaleness(t *testing.T) {
 		want   []string
 	}{
 		{"a stricter checker", func(p *project) { p.write("sum/checker.cc", "exact\n") },
-			slices.Concat([]string{"checker:sum@gojudge.box"}, each("check", "1", "2", "3"), verdicts)},
+			slices.Concat([]string{"checker:sum@gojudge.box"}, each("check", "1", "2", "3"), score)},
 		{"a comment in the checker", func(p *project) { p.write("sum/checker.cc", "// new\nnear\n") }, []string{"checker:sum@gojudge.box"}},
 		{"a header", func(p *project) { p.write("sum/include/lib.h", "// edited\n") }, []string{"checker:sum@gojudge.box"}},
 		{"a comment in a solution", func(p *project) { p.write("near.cpp", "// new\none-off\n") }, []string{"compile:sum/near@gojudge.box"}},
 		{"another solution", func(p *project) { p.write("near.cpp", "two-off\n") }, slices.Concat([]string{"compile:sum/near@gojudge.box"},
 			[]string{"run:sum/1/near@gojudge.box", "run:sum/2/near@gojudge.box", "run:sum/3/near@gojudge.box"},
-			[]string{"check:sum/1/near@gojudge.box", "check:sum/2/near@gojudge.box", "check:sum/3/near@gojudge.box"}, verdicts)},
+			[]string{"check:sum/1/near@gojudge.box", "check:sum/2/near@gojudge.box", "check:sum/3/near@gojudge.box"}, score)},
 		{"an answer", func(p *project) { p.write("sum/testdata/1.ans", "5\n") },
-			slices.Concat([]string{"testdata:sum/1"}, each("check", "1"), []string{"score:sum/double@gojudge.box"}, verdicts, []string{"aggregate:sum/double@gojudge.box", suite})},
+			slices.Concat([]string{"testdata:sum/1"}, each("check", "1"), scores)},
 		{"more time", func(p *project) {
 			p.write("fevalgraph.hcl", strings.Replace(judgeProblem, "include =", "time = \"2s\"\n    include =", 1)+solutions)
 		}, each("run", "1", "2", "3")},
 		{"weights", func(p *project) {
 			p.write("fevalgraph.hcl", strings.Replace(judgeProblem, "include =", "weights = true\n    include =", 1)+solutions)
-		}, slices.Concat([]string{"score:sum/double@gojudge.box"}, verdicts)},
+		}, scores},
 		{"one case more", func(p *project) {
 			p.write("sum/testdata/4.in", "1\n")
 			p.write("sum/testdata/4.ans", "2\n")
 			p.write("fevalgraph.hcl", strings.Replace(judgeProblem, "n_cases = 1", "n_cases = 2", 1)+solutions)
-		}, slices.Concat([]string{"testdata:sum/4"}, each("run", "4"), each("check", "4"),
-			[]string{"score:sum/double@gojudge.box", "aggregate:sum/double@gojudge.box", suite}, verdicts)},
+		}, slices.Concat([]string{"testdata:sum/4"}, each("run", "4"), each("check", "4"), scores)},
 		{"another rule of passing", func(p *project) {
 			p.write("fevalgraph.hcl", strings.Replace(judgeProblem, "problem \"sum\" {", "problem \"sum\" {\n  pass {\n    when = self.score > 90\n  }\n", 1)+solutions)
-		}, slices.Concat([]string{"score:sum/double@gojudge.box", "aggregate:sum/double@gojudge.box", suite}, verdicts)},
+		}, scores},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			p := newJudgeProject(t, judgeProblem+solutions)

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -129,8 +127,20 @@ type Cell struct {
 	Repeat      int
 	Suites      []string
 	Partition   *Partition
-	Node        graph.ID
 	Checkpoints []CellCheckpoint // in order
+	// Unjudged is the node of a cell without checkpoints.
+	Unjudged graph.ID
+}
+
+// Targets returns the nodes that a run of the cell brings up to date: those with verdicts and figures.
+func (c *Cell) Targets() (ids []graph.ID) {
+	for i := range c.Checkpoints {
+		ids = append(append(ids, c.Checkpoints[i].Aggregate), c.Checkpoints[i].Figures...)
+	}
+	if len(ids) == 0 {
+		ids = append(ids, c.Unjudged)
+	}
+	return ids
 }
 
 // CellCheckpoint is a graded checkpoint of a cell.
@@ -227,8 +237,10 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		}
 	}
 	for _, suite := range cfg.Suites {
-		if err := c.suite(suite); err != nil {
-			return nil, err
+		for lc := range cellsOf(suite) {
+			if err := c.partition(c.divided.of[lc]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, t := range c.standalone {
@@ -240,41 +252,10 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	return c.plan, nil
 }
 
-func (c *compiler) suite(s *lang.Suite) error {
-	deps := make([]graph.Dep, 0, len(s.Cells))
-	names := make([]string, 0, len(s.Cells))
-	for lc := range cellsOf(s) {
-		if err := c.partition(c.divided.of[lc]); err != nil {
-			return err
-		}
-		addr := cellAddress(lc)
-		on, ok := c.plan.Graph.Lookup(addr)
-		if !ok {
-			return fmt.Errorf("bug in fevalgraph: unknown node %s", addr)
-		}
-		name := pathOf(lc.Solution.Problem.Name, IDOf(lc).name())
-		names = append(names, name)
-		deps = append(deps, graph.Dep{On: on, As: name, Outputs: resultOutput})
-	}
-	c.plan.Graph.Add(graph.Node{
-		Addr: address(KindAggregate, "suite."+s.Name), Kind: KindAggregate,
-		Labels: []graph.Label{{Name: "suite", Value: s.Name}},
-		Task:   &tasks.AggregateSuite{Cells: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
-	})
-	return nil
-}
-
-// cellAddress returns the address of the node that sums up a cell.
-func cellAddress(lc lang.Cell) string {
-	return address(KindAggregate, lc.Solution.Problem.Name, IDOf(lc).name())
-}
-
 // IDOf names a cell of a configuration.
 func IDOf(lc lang.Cell) CellID {
 	return CellID{Problem: lc.Solution.Problem.Name, Solution: lc.Solution.Name, Backend: lc.Backend.Addr(), Repeat: lc.Repeat}
 }
-
-var resultOutput = []string{tasks.ResultOutput}
 
 // cell adds the nodes of a cell.
 func (c *compiler) cell(part *Partition, pc partCell) error {
@@ -297,10 +278,17 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	default:
 		err = c.pytestCell(s, cell)
 	}
-	if err == nil {
-		c.plan.Cells = append(c.plan.Cells, cell)
+	if err != nil {
+		return err
 	}
-	return cmp.Or(err, c.err)
+	for i := range cell.Checkpoints {
+		cell.Checkpoints[i].Figures = c.figures(cell, cell.Checkpoints[i].Checkpoint)
+	}
+	if len(cell.Checkpoints) == 0 && len(cell.Problem.Invalid) == 0 {
+		c.unjudged(cell, nil)
+	}
+	c.plan.Cells = append(c.plan.Cells, cell)
+	return c.err
 }
 
 // sourcesOf returns the sources of a node that reads source files.

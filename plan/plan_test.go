@@ -93,9 +93,6 @@ parse:kv/b/good@local.one ((in process))
   pytest:kv/b/good@local.one
 aggregate:kv/b/good@local.one ((in process))
   parse:kv/b/good@local.one
-aggregate:kv/good@local.one ((in process))
-  aggregate:kv/a/good@local.one
-  aggregate:kv/b/good@local.one
 pytest:kv/a/good@local.one#2 (wide)
   tests:kv/a
   submission:kv/a/good
@@ -112,14 +109,6 @@ parse:kv/b/good@local.one#2 ((in process))
   pytest:kv/b/good@local.one#2
 aggregate:kv/b/good@local.one#2 ((in process))
   parse:kv/b/good@local.one#2
-aggregate:kv/good@local.one#2 ((in process))
-  aggregate:kv/a/good@local.one#2
-  aggregate:kv/b/good@local.one#2
-aggregate:suite.nightly ((in process))
-  aggregate:kv/good@local.one
-  aggregate:kv/good@local.one#2
-aggregate:suite.again ((in process))
-  aggregate:kv/good@local.one
 `
 	if diff := cmp.Diff(want, outline(t, p.plan.Graph)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -148,7 +137,7 @@ func TestSharing(t *testing.T) {
 	for id := range graph.ID(p.plan.Graph.Len()) {
 		kinds[p.plan.Graph.Node(id).Kind]++
 	}
-	want := map[string]int{KindMaterialize: 1, KindTests: 2, KindSubmission: 4, KindPytest: 8, KindParse: 8, KindAggregate: 8 + 4 + 1}
+	want := map[string]int{KindMaterialize: 1, KindTests: 2, KindSubmission: 4, KindPytest: 8, KindParse: 8, KindAggregate: 8}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -66,7 +66,7 @@ func (p *Plan) Heading(cell *Cell) report.Cell {
 func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked func(graph.ID) bool) (report.Cell, bool, error) {
 	out := p.Heading(cell)
 	if len(cell.Problem.Invalid) > 0 {
-		return out, asked(cell.Node), nil
+		return out, asked(cell.Unjudged), nil
 	}
 	for _, cc := range cell.Checkpoints {
 		if !asked(cc.Aggregate) {
@@ -82,7 +82,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		out.Checkpoints = append(out.Checkpoints, *c)
 	}
 	out.SumUp()
-	return out, len(out.Checkpoints) > 0 || asked(cell.Node), nil
+	return out, len(out.Checkpoints) > 0 || len(cell.Checkpoints) == 0 && asked(cell.Unjudged), nil
 }
 
 // Verdict reads the result of a checkpoint from the answer of its grading node for the current key. It returns

@@ -148,17 +148,12 @@ func (c *compiler) figures(cell *Cell, cp *lang.Checkpoint) (ids []graph.ID) {
 	for _, t := range c.about[subject{cell.Solution, cp}] {
 		on := c.task(t)
 		ids = append(ids, c.addOnce(graph.Node{
-			Addr: address(KindFigures, t.Name), Kind: KindFigures, Labels: withKind(KindFigures, c.taskLabels(t)), Pool: inProcessPool, Kept: true,
+			Addr: address(KindFigures, t.Name), Kind: KindFigures, Labels: c.taskLabels(t), Pool: inProcessPool, Kept: true,
 			Task: &command.Figures{Task: t.Block, Metrics: t.Metrics()},
 			Deps: []graph.Dep{{On: on, As: command.FromTask, Outputs: t.Metrics()}},
 		}))
 	}
 	return ids
-}
-
-func withKind(kind string, labels []graph.Label) []graph.Label {
-	labels[0].Value = kind
-	return labels
 }
 
 // subject is a checkpoint of a solution.

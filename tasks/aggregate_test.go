@@ -48,7 +48,7 @@ func reduce(t *testing.T, task graph.Task, output string, values map[string]any,
 		id := g.Add(graph.Node{Addr: name, Kind: name, Task: fixed{output, values[name]}})
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{output}})
 	}
-	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps, Tolerant: true})
+	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps})
 	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -136,45 +136,5 @@ func TestAggregateCheckpoint(t *testing.T) {
 	st := reduce(t, &AggregateCheckpoint{Policy: badRule{}}, pytest.OutputVerdicts, map[string]any{"verdicts": newVerdict(verdict.Judged)}, []string{"verdicts"}, nil)
 	if !st.Input || st.Message != "deciding whether cp passes: nonsense" {
 		t.Errorf("a rule that cannot be evaluated: %+v", st)
-	}
-}
-
-func checkpoint(class verdict.Class, passed bool) verdict.Checkpoint {
-	return verdict.Checkpoint{Class: class, Passed: passed, Groups: verdict.GroupCounts{verdict.Core: {Passed: 1, Total: 1}}}
-}
-
-func TestAggregateCell(t *testing.T) {
-	for _, try := range []struct {
-		name   string
-		values map[string]any
-		status verdict.Status
-		passed bool
-	}{
-		{"all pass", map[string]any{"a": checkpoint(verdict.Judged, true), "b": checkpoint(verdict.Judged, true)}, verdict.Success, true},
-		{"one fails", map[string]any{"a": checkpoint(verdict.Judged, true), "b": checkpoint(verdict.Judged, false)}, verdict.Success, false},
-		{"one is killed", map[string]any{"a": checkpoint(verdict.Judged, true), "b": checkpoint(verdict.Killed, false)}, verdict.Error, false},
-		{"one broke", map[string]any{"a": checkpoint(verdict.Judged, true), "b": nil}, verdict.Broken, false},
-	} {
-		var got verdict.Cell
-		reduce(t, &AggregateCell{Checkpoints: []string{"a", "b"}}, ResultOutput, try.values, []string{"a", "b"}, &got)
-		if got.Status != try.status || got.Passed != try.passed || len(got.Checkpoints) != 2 || got.Checkpoints[1].Name != "b" {
-			t.Errorf("%s: %+v", try.name, got)
-		}
-	}
-	var got verdict.Cell
-	reduce(t, &AggregateCell{}, ResultOutput, nil, nil, &got)
-	if got.Passed && got.Status == verdict.Skipped {
-		t.Error("a cell without a checkpoint passes")
-	}
-}
-
-func TestAggregateSuite(t *testing.T) {
-	var got verdict.Suite
-	reduce(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, map[string]any{
-		"a": verdict.Cell{Status: verdict.Success, Passed: true}, "b": verdict.Cell{Status: verdict.Success}, "c": nil,
-	}, []string{"a", "b", "c"}, &got)
-	want := verdict.Suite{Cells: 3, Passed: 1, Statuses: map[verdict.Status]int{verdict.Success: 2, verdict.Broken: 1}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }

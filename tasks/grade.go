@@ -12,8 +12,7 @@ import (
 
 // The outputs of tasks that grade.
 const (
-	// ResultOutput is the stored form of a verdict.Checkpoint, or the
-	// verdict.Cell or verdict.Suite of an aggregate.
+	// ResultOutput is the stored form of a verdict.Checkpoint.
 	ResultOutput = "result"
 	// MeasurementsOutput contains the verdict.Measurements of a checkpoint, for
 	// tasks that give a score.

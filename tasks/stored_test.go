@@ -28,7 +28,7 @@ func storedOutputs(t *testing.T, task graph.Task, output string, order []string,
 		id := g.Add(graph.Node{Addr: name, Kind: name, Task: fixed{output, values[name]}})
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{output}})
 	}
-	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps, Tolerant: true})
+	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps})
 	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
@@ -110,19 +110,6 @@ func TestStoredFormIsFrozen(t *testing.T) {
 	frozen(t, "scored.notfinite.json", notFinite[ResultOutput])
 	frozen(t, "measurements.empty.json", notFinite[MeasurementsOutput])
 	frozen(t, "nosubmission.json", storedOutputs(t, &NoSubmission{Why: "no answer", Policy: verdict.Policy("any")}, "", nil, nil)[ResultOutput])
-
-	cell := func(names []string, results map[string]any) []byte {
-		return storedOutputs(t, &AggregateCell{Checkpoints: names}, ResultOutput, names, results)[ResultOutput]
-	}
-	names := []string{"checkpoint_1", "checkpoint_2", "checkpoint_3"}
-	whole := cell(names[:1], map[string]any{names[0]: json.RawMessage(result(vacuous, "all-cases"))})
-	holed := cell(names, map[string]any{names[0]: json.RawMessage(result(verdicts, "core-cases")), names[1]: nil, names[2]: json.RawMessage(result(unjudged, "any"))})
-	frozen(t, "cell.json", whole)
-	frozen(t, "cell.broken.json", holed)
-	frozen(t, "cell.empty.json", cell(nil, nil))
-	frozen(t, "suite.json", storedOutputs(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, []string{"a", "b", "c"}, map[string]any{
-		"a": json.RawMessage(whole), "b": json.RawMessage(holed), "c": nil,
-	})[ResultOutput])
 }
 
 // frozen compares got with testdata/stored/<name>.

@@ -6,6 +6,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
+// CheckpointSummary is a checkpoint without its tests. Groups is nil without a verdict.
+type CheckpointSummary struct {
+	Name    string
+	Class   Class
+	Passed  bool
+	Groups  map[Group]Count
+	Unruled bool // it has no rule to pass by
+}
+
 // Sample contains the data of a cell for figures over many cells. Cells of the same problem and backend
 // are attempts at the same unit.
 type Sample struct {

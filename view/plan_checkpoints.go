@@ -55,7 +55,7 @@ func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
 func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, others []PlanNode) {
 	byName := map[string]*staleCheckpoint{}
 	cells := map[string]bool{} // with a stale checkpoint
-	var sums []PlanNode        // of cells and suites
+	var bare []PlanNode        // cells without checkpoints
 	for n := range nodes {
 		switch {
 		case n.State == stateFresh || n.State == report.StateUnknown:
@@ -68,17 +68,17 @@ func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, other
 			}
 			c.add(n)
 			cells[n.Cell] = true
-		case n.Cell != "" || n.Category == string(event.CauseFollows):
-			sums = append(sums, n)
-		case !n.Feeds:
+		case n.Cell != "":
+			bare = append(bare, n)
+		case !n.Feeds && n.Category != string(event.CauseFollows):
 			others = append(others, n)
 		}
 	}
 	if len(found) == 0 {
 		return nil, append(others, feeding(nodes)...)
 	}
-	for _, n := range sums {
-		if n.Cell != "" && !cells[n.Cell] {
+	for _, n := range bare {
+		if !cells[n.Cell] {
 			others = append(others, n)
 		}
 	}

@@ -19,7 +19,7 @@ type PlanNode struct {
 	Category string // one word of the cause: asset, new, follows ...
 
 	// Checkpoint names the checkpoint of a cell that the node belongs to, and Cell the cell; both are
-	// "" of a node that several cells share, and Checkpoint also of the sum of a cell. Of and In are
+	// "" of a node that several cells share, and Checkpoint also of a cell without checkpoints. Of and In are
 	// the names of its checkpoint and problem without the solution.
 	Cell, Checkpoint, Of, In string
 	// Root, RootCategory and RootState describe the original cause for a node that follows others.

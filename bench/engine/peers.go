@@ -24,7 +24,6 @@ type edge struct {
 // edges returns the project's graph, with the dependencies that fevalgraph has for the same files.
 func (s shape) edges() []edge {
 	var all []edge
-	var cells []string
 	for p := range s.problems {
 		problem := problemName(p)
 		files := s.testFiles(p)
@@ -33,7 +32,6 @@ func (s shape) edges() []edge {
 		}
 		for n := range s.solutions {
 			name := problem + "/" + solutionName(n)
-			var graded []string
 			for c := range s.checkpoints {
 				at := name + "/" + checkpointName(c)
 				all = append(all,
@@ -41,13 +39,10 @@ func (s shape) edges() []edge {
 					edge{"out/pytest/" + at, []string{"out/tests/" + problem + "/" + checkpointName(c), "out/submission/" + at}},
 					edge{"out/parse/" + at, []string{"out/pytest/" + at}},
 					edge{"out/aggregate/" + at, []string{"out/parse/" + at}})
-				graded = append(graded, "out/aggregate/"+at)
 			}
-			all = append(all, edge{"out/cell/" + name, graded})
-			cells = append(cells, "out/cell/"+name)
 		}
 	}
-	return append(all, edge{"out/suite", cells})
+	return all
 }
 
 // writeNinja writes the edges for ninja, which makes outputs by running command.
@@ -63,7 +58,11 @@ func writeNinja(path, command string, edges []edge) error {
 // writeMake writes the edges for make. It does not create directories, since ninja did.
 func writeMake(path string, edges []edge) error {
 	return writeLines(path, func(w *bufio.Writer) {
-		fmt.Fprintf(w, "MAKEFLAGS += -rR\nm%s:\n", edges[len(edges)-1].out)
+		fmt.Fprint(w, "MAKEFLAGS += -rR\n.PHONY: all\nall:")
+		for _, e := range edges {
+			fmt.Fprintf(w, " m%s", e.out)
+		}
+		fmt.Fprintln(w)
 		for _, e := range edges {
 			in := make([]string, len(e.in))
 			for i, name := range e.in {

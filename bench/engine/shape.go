@@ -26,10 +26,8 @@ func shapeFor(nodes int) shape {
 }
 
 // nodes returns how many nodes fevalgraph makes: per problem and checkpoint the tests; per solution and
-// checkpoint the submission, pytest, parse and aggregate; per solution the cell; and the suite.
-func (s shape) nodes() int {
-	return s.problems*(s.checkpoints+s.solutions*(4*s.checkpoints+1)) + 1
-}
+// checkpoint the submission, pytest, parse and aggregate.
+func (s shape) nodes() int { return s.problems * s.checkpoints * (1 + 4*s.solutions) }
 
 func (s shape) String() string {
 	return fmt.Sprintf("%d problems x %d checkpoints x %d solutions", s.problems, s.checkpoints, s.solutions)

@@ -281,7 +281,7 @@ func batchIsEdited(c *onClusters, nap float64) {
 	var want []string
 	for i, solution := range []string{"c0/s0", "c0/s23"} {
 		c.write("answers/"+solution+".txt", fmt.Sprintf("%s 0.%d\n", solution, 5+i)) // equal scores would share nodes
-		for _, node := range []string{"aggregate", "command", "score", "submission"} {
+		for _, node := range []string{"command", "score", "submission"} {
 			want = append(want, node+":"+solution)
 		}
 	}

@@ -7,10 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -161,7 +159,7 @@ func (s *soak) round(t *testing.T, what disturbance) (hit bool) {
 	}
 	s.judge(t, c)
 	for _, addr := range c.lastRun().executed {
-		if isStored(addr, before) {
+		if isStored(before[addr]) {
 			t.Errorf("%s was %s and ran again", addr, before[addr])
 		}
 	}
@@ -178,31 +176,9 @@ func (s *soak) round(t *testing.T, what disturbance) (hit bool) {
 	return hit
 }
 
-// isStored reports whether the answer of a node was kept. An aggregate of a cell
-// or a suite is made with holes where something broke, and then not kept.
-func isStored(addr string, states map[string]event.State) bool {
-	switch states[addr] {
-	case event.Done, event.Failed, event.Timeout:
-	default:
-		return false
-	}
-	name, isAggregate := strings.CutPrefix(addr, "aggregate:")
-	if !isAggregate {
-		return true
-	}
-	parts := "aggregate:*/*/*" // of the suite
-	if problem, cell, isCell := strings.Cut(name, "/"); isCell {
-		if strings.Contains(cell, "/") { // of a checkpoint
-			return true
-		}
-		parts = "aggregate:" + problem + "/*/" + cell
-	}
-	for other, state := range states {
-		if match, _ := path.Match(parts, other); match && state != event.Done && state != event.Cached {
-			return false
-		}
-	}
-	return true
+// isStored reports whether the answer of a node that ended in a state was kept.
+func isStored(state event.State) bool {
+	return state == event.Done || state == event.Failed || state == event.Timeout
 }
 
 // killRun is a disturbance's inflict that kills fevalgraph.

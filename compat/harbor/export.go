@@ -3,6 +3,8 @@ package harbor
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -86,7 +88,7 @@ type job struct {
 func (j *job) write(ctx context.Context) error {
 	keys := []string{"job", j.e.Suite, j.name}
 	for _, one := range j.cells {
-		keys = append(keys, j.e.Run.Status(one.cell.Node).Key.String())
+		keys = append(keys, j.key(one.cell))
 	}
 	j.id = uuid(keys...)
 	err := j.owned(j.dir)
@@ -215,7 +217,7 @@ func (j *job) source(cell *plan.Cell) (*trial, error) {
 // result returns the result of a trial.
 func (j *job) result(ctx context.Context, one exported, source *trial) (*trialResult, error) {
 	cell, rc := one.cell, one.result
-	key := j.e.Run.Status(cell.Node).Key.String()
+	key := j.key(cell)
 	t := &trialResult{ID: uuid("trial", rc.Problem, rc.Solution, rc.Backend, strconv.Itoa(rc.Repeat), key), TaskName: rc.Problem, Checksum: key,
 		StartedAt: noTime, AgentInfo: encoded(agentInfo{Name: rc.Solution, Version: "unknown"})}
 	task := taskReference{Path: cmp.Or(cell.Problem.ReadFrom, rc.Problem)}
@@ -287,6 +289,16 @@ func fileName(name string) string {
 	}, name)
 }
 
+// key hashes the keys of a cell's verdicts.
+func (j *job) key(cell *plan.Cell) string {
+	h := sha256.New()
+	for i := range cell.Checkpoints {
+		key := j.e.Run.Status(cell.Checkpoints[i].Aggregate).Key
+		h.Write(key[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // own returns the parts of a result for which Harbor has no field.
 func (j *job) own(one exported) any {
 	type checkpoint struct {
@@ -318,7 +330,7 @@ func (j *job) own(one exported) any {
 		Status      verdict.Status   `json:"status"`
 		Recorded    *report.Recorded `json:"recorded"`
 		Checkpoints []checkpoint     `json:"checkpoints"`
-	}{1, one.result.Problem, one.result.Solution, one.result.Backend, one.result.Repeat, j.e.Run.Status(one.cell.Node).Key.String(), one.result.Status, one.result.Recorded, all}
+	}{1, one.result.Problem, one.result.Solution, one.result.Backend, one.result.Repeat, j.key(one.cell), one.result.Status, one.result.Recorded, all}
 }
 
 // count adds a trial to what the job has of all.

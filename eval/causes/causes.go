@@ -128,7 +128,7 @@ func (f *Finder) grader(side int, c *report.Change) *node {
 func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]report.Again, error) {
 	at, all := map[string]int{}, []report.Again{}
 	for _, addr := range slices.Sorted(maps.Keys(f.nodes[1])) {
-		name, isGrader := f.gradedCheckpoint(f.nodes[1][addr])
+		name, isGrader := gradedCheckpoint(f.nodes[1][addr])
 		if !isGrader || f.nodes[0][addr] == nil || skip(name) {
 			continue
 		}
@@ -154,13 +154,9 @@ func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]repo
 }
 
 // gradedCheckpoint returns the name of the checkpoint that a node grades, and whether it grades one.
-func (f *Finder) gradedCheckpoint(n *node) (string, bool) {
+func gradedCheckpoint(n *node) (string, bool) {
 	_, name, _ := strings.Cut(n.Addr, ":")
-	grades := n.Kind == plan.KindScore || n.Kind == plan.KindAggregate && !slices.ContainsFunc(n.deps, func(addr string) bool {
-		dep := f.nodes[1][addr]
-		return dep == nil || dep.Kind == plan.KindScore || dep.Kind == plan.KindAggregate
-	})
-	return name, grades && len(n.deps) > 0 && strings.Contains(name, "@")
+	return name, (n.Kind == plan.KindScore || n.Kind == plan.KindAggregate) && len(n.deps) > 0
 }
 
 // workDifferences finds the differences of the working nodes below a grader. ran is false if there are none.

@@ -3,7 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Each calls fn for the last event of each node of a recorded run, and for the nodes that it served with
@@ -55,62 +55,83 @@ func Maker(run *event.Run, key string) (addr string, err error) {
 // Node finds a node in a run's record by its address, by a selector that matches one node, or by the name of a
 // cell, for which it returns the node with the highest rank above 0.
 func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {
-	byAddr, order, err := nodes(state, run, arg)
+	found, err := Nodes(state, run, arg, rank)
 	if err != nil {
 		return nil, err
 	}
-	if done, ok := byAddr[arg]; ok {
-		return &done, nil
+	if len(found) > 1 {
+		return nil, Ambiguous(run, arg, found)
 	}
-	if selection.NamesCells(arg) {
-		rankOf := func(addr string) int { return rank(byAddr[addr]) }
-		found := selection.Highest(order, rankOf)
-		if parts, ok := selection.PartsOfCell(arg); ok && len(found) == 0 && len(order) > 0 {
-			more, within, err := nodes(state, run, parts)
-			if err != nil {
-				return nil, err
-			}
-			maps.Copy(byAddr, more)
-			found = selection.Highest(within, rankOf)
-		}
-		if len(found) > 0 {
-			order = found
-		}
-	}
-	switch len(order) {
-	case 0:
-		return nil, exit.Unmatched("%q was not in run %s", arg, run.ID)
-	case 1:
-		done := byAddr[order[0]]
-		return &done, nil
-	}
-	const shown = 10
-	listed := order[:min(shown, len(order))]
-	if len(order) > shown {
-		listed = append(slices.Clone(listed), fmt.Sprintf("... and %d more", len(order)-shown))
-	}
-	return nil, exit.Unmatched("%q matches %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
+	return &found[0], nil
 }
 
-// nodes returns the last events of the nodes that match a selector, and their sorted addresses.
-func nodes(state event.Records, run *event.Run, arg string) (map[string]event.NodeDone, []string, error) {
+// Nodes finds the nodes that Node would choose from.
+func Nodes(state event.Records, run *event.Run, arg string, rank func(event.NodeDone) int) ([]event.NodeDone, error) {
+	named, ofCell, err := matching(state, run, arg)
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.IndexFunc(named, func(done event.NodeDone) bool { return done.Addr == arg }); at >= 0 {
+		return named[at : at+1], nil
+	}
+	if selection.NamesCells(arg) {
+		found := selection.Highest(named, rank)
+		if len(found) == 0 {
+			found = selection.Highest(ofCell, rank)
+		}
+		switch {
+		case len(found) > 0:
+			named = found
+		case len(named) == 0:
+			named = ofCell
+		}
+	}
+	if len(named) == 0 {
+		return nil, exit.Unmatched("%q was not in run %s", arg, run.ID)
+	}
+	return named, nil
+}
+
+// Ambiguous returns the error for an argument that matches several nodes.
+func Ambiguous(run *event.Run, arg string, found []event.NodeDone) error {
+	const shown = 10
+	var listed []string
+	for i := range found[:min(shown, len(found))] {
+		listed = append(listed, found[i].Addr)
+	}
+	if len(found) > shown {
+		listed = append(listed, fmt.Sprintf("... and %d more", len(found)-shown))
+	}
+	return exit.Unmatched("%q matches %d nodes of run %s; name one of them:\n  %s", arg, len(found), run.ID, strings.Join(listed, "\n  "))
+}
+
+// matching returns the last events of the nodes that a selector matches by their own addresses, or by the name of
+// their cell.
+func matching(state event.Records, run *event.Run, arg string) (named, ofCell []event.NodeDone, err error) {
 	selector, err := graph.ParseSelector([]string{arg}, nil)
 	if err != nil {
 		return nil, nil, exit.With(exit.Usage, err)
 	}
-	byAddr := map[string]event.NodeDone{}
-	var order []string
+	places := map[string]int{}
+	add := func(all *[]event.NodeDone, done event.NodeDone) {
+		at, again := places[done.Addr]
+		if !again {
+			at = len(*all)
+			places[done.Addr], *all = at, append(*all, event.NodeDone{})
+		}
+		(*all)[at] = done
+	}
 	err = Each(state, run, func(done event.NodeDone) bool {
-		if selector.Match(done.Addr, nil) {
-			if _, seen := byAddr[done.Addr]; !seen {
-				order = append(order, done.Addr)
-			}
-			byAddr[done.Addr] = done
+		switch {
+		case selector.Match(done.Addr, nil):
+			add(&named, done)
+		case selector.Match(done.Addr, nil, plan.CellName(done.Addr)):
+			add(&ofCell, done)
 		}
 		return true
 	})
 	if err != nil {
 		return nil, nil, exit.Past(err)
 	}
-	return byAddr, order, nil
+	return named, ofCell, nil
 }

@@ -44,7 +44,8 @@ type linked struct {
 	deps []string
 }
 
-// closure returns the nodes of a cell with their dependencies, in topological order, as rows of a graph.
+// closure returns the nodes of a cell, and those with figures about its solution, with their dependencies, in
+// topological order, as rows of a graph.
 func (n *nodes) closure(cell *report.Cell) []graph.Row {
 	place, rows := map[string]int32{}, []graph.Row(nil)
 	var visit func(addr string)
@@ -69,6 +70,9 @@ func (n *nodes) closure(cell *report.Cell) []graph.Row {
 		for _, done := range n.byName[name] {
 			visit(done.Addr)
 		}
+	}
+	for _, addr := range n.figures[plan.CellID{Problem: cell.Problem, Solution: cell.Solution}] {
+		visit(addr)
 	}
 	return rows
 }

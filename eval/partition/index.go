@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
@@ -48,22 +47,12 @@ type Indexed struct {
 	Whole bool
 	// Late means that the configuration has exports or result blocks, which need results.
 	Late bool
-	// Tasks means that it has tasks whose nodes are in no partition.
-	Tasks bool
+	// Unpartitioned means that it has nodes that are in no partition.
+	Unpartitioned bool
 
 	Backends []Backend
 	Shared   []SharedSnapshot
 	Parts    []Ref // in the order of results
-	Suites   Suites
-}
-
-// Suites describes the answers of the nodes that sum up suites.
-type Suites struct {
-	Sum   []byte // of the suites and their cells, salted; nil unless each node has an answer
-	Nodes int    // with those of problems that cannot be evaluated
-	// Savings of serving them; see event.RunEnd.
-	Bytes   int64
-	Seconds float64
 }
 
 // SharedSnapshot is the state of the paths that a node reads which partitions share.
@@ -111,7 +100,6 @@ type Facts struct {
 	Shared   []SharedRef // shared nodes that read paths
 	Own      int         // nodes that no other partition has
 	Common   []CommonRef // shared nodes
-	Cells    []graph.Row
 	Summary  []report.CellRow
 	Tasks    []report.Task // tasks that its cells need
 	// Savings of serving every node; see event.RunEnd.

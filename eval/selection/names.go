@@ -20,16 +20,8 @@ func Highest[T any](all []T, rank func(T) int) (found []T) {
 	return found
 }
 
-// PartsOfCell returns a selector for the checkpoints or cases of a cell PROBLEM/SOLUTION, whose addresses have
-// their names in between.
-func PartsOfCell(arg string) (string, bool) {
-	problem, solution, ok := strings.Cut(arg, "/")
-	return problem + "/*/" + solution, ok
-}
-
 // NamesCells reports whether an argument is a plain name, without a kind of node or an axis.
 func NamesCells(arg string) bool { return !strings.ContainsAny(arg, ":=,") }
 
-// Graders lists the kinds of nodes with verdicts. A score is graded by its node, and not by the sum of its one
-// checkpoint.
+// Graders lists the kinds of nodes with verdicts.
 var Graders = []string{plan.KindAggregate, plan.KindScore}

@@ -68,7 +68,7 @@ func sharedTasks(p *plan.Plan, shards []Shard, rep *graph.Report) (addrs []strin
 		if at == 0 {
 			continue
 		}
-		for _, id := range dependencies(p, cell.Node) {
+		for _, id := range dependencies(p, cell.Targets()) {
 			if p.Graph.Node(id).Kind != plan.KindTask || rep.Status(id).State == event.Cached {
 				continue
 			}
@@ -86,9 +86,12 @@ func sharedTasks(p *plan.Plan, shards []Shard, rep *graph.Report) (addrs []strin
 	return addrs
 }
 
-// dependencies returns a node and its dependencies. Graph.Closure would visit every node of the graph, for each cell.
-func dependencies(p *plan.Plan, id graph.ID) []graph.ID {
-	all, seen := []graph.ID{id}, map[graph.ID]bool{id: true}
+// dependencies returns nodes and their dependencies. Graph.Closure would visit every node of the graph, for each cell.
+func dependencies(p *plan.Plan, all []graph.ID) []graph.ID {
+	seen := map[graph.ID]bool{}
+	for _, id := range all {
+		seen[id] = true
+	}
 	for at := 0; at < len(all); at++ {
 		for _, d := range p.Graph.Node(all[at]).Deps {
 			if !seen[d.On] {
@@ -110,7 +113,7 @@ func staleCells(p *plan.Plan, targets []graph.ID, rep *graph.Report) (cells []Ce
 	for _, cell := range p.Cells {
 		one := Cell{Name: cell.ID().String(), Problem: cell.Problem.Name}
 		stale := false
-		for _, id := range dependencies(p, cell.Node) {
+		for _, id := range dependencies(p, cell.Targets()) {
 			n := p.Graph.Node(id)
 			if !asked[id] || n.Pinned != nil || plan.InProcess(n) || rep.Status(id).State == event.Cached {
 				continue

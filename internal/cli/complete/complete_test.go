@@ -85,10 +85,10 @@ func TestAnswers(t *testing.T) {
 	has(p.Selectors, nil, "", "tally", "problem=", "label.model=", "aggregate:")
 	is(p.Selectors, nil, "problem=t", "problem=tally", "problem=total")
 	is(p.Selectors, nil, "label.model=small,problem=ta", "label.model=small,problem=tally")
-	is(p.Selectors, nil, "aggregate:ta", "aggregate:tally/s@local.host")
+	is(p.Selectors, nil, "score:ta", "score:tally/s@local.host")
 	is(p.Selectors, nil, "nothing=")
-	is(p.Nodes, nil, "aggregate:ta", "aggregate:tally/s@local.host")
-	is(p.Nodes, []string{"tally"}, "aggregate:ta")
+	is(p.Nodes, nil, "score:ta", "score:tally/s@local.host")
+	is(p.Nodes, []string{"tally"}, "score:ta")
 	is(p.Eval, nil, "", "tally", "total")
 	is(p.Eval, []string{"tally"}, "")
 	is(p.Values("problem"), nil, "", "tally", "total")
@@ -107,7 +107,7 @@ func TestAnswers(t *testing.T) {
 // A shell that completes shows no errors.
 func TestUnreadableConfiguration(t *testing.T) {
 	p, cmd := project(t, map[string]string{"fevalgraph.hcl": `problem "tally" {`})
-	if got, _ := p.Selectors(cmd, nil, "aggregate:ta"); len(got) > 0 {
+	if got, _ := p.Selectors(cmd, nil, "score:ta"); len(got) > 0 {
 		t.Errorf("addresses: %q", got)
 	}
 	if got, _ := p.Eval(cmd, nil, ""); len(got) > 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // PlanNode returns the description of a decision in a plan. The node of a checkpoint is named after the
-// checkpoint, and the sum of a cell after the cell.
+// checkpoint, and that of a cell without checkpoints after the cell.
 func PlanNode(d *eval.Decision) view.PlanNode {
 	n := view.PlanNode{Addr: d.Addr, State: d.State, Cause: d.Cause, Category: d.Category, Root: d.Root, RootCategory: d.RootCategory, RootState: d.RootState, Feeds: d.Feeds}
 	if d.Cell.Solution == "" || d.Cell.Backend == "" {
