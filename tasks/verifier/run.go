@@ -40,10 +40,12 @@ type Run struct {
 	// does nothing.
 	MayLackAll bool
 	Workdir    string // absolute; "" means the image's
-	Timeout    time.Duration
-	Offline    bool
-	GPU        bool
-	Env        session.Environment
+	// NoImage reports that commands see this machine's files, which lack the Workdir unless an artifact is in it.
+	NoImage bool
+	Timeout time.Duration
+	Offline bool
+	GPU     bool
+	Env     session.Environment
 	// Inherited are the variables of Env whose secret values can change an outcome.
 	Inherited []session.Variable
 	BrokenIf  []Rule
@@ -65,6 +67,7 @@ type Run struct {
 const (
 	submissionDir = "submission"
 	testsDir      = "tests"
+	workDir       = "workdir"
 	logsDir       = "logs/verifier"
 
 	testsPlace     = "/tests"
@@ -127,10 +130,13 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	with := plan
+	with, without := plan, plan
 	with.Spec.Inputs = append(slices.Clip(plan.Spec.Inputs), backend.Input{Path: submissionDir, Tree: submission})
 	for _, place := range present {
 		with.Spec.Places = append(slices.Clip(with.Spec.Places), backend.Place{Path: submissionDir + place, At: place})
+	}
+	if err := errors.Join(r.addWorkdir(ctx, w.Store, &with.Spec, present), r.addWorkdir(ctx, w.Store, &without.Spec, nil)); err != nil {
+		return graph.Outcome{}, err
 	}
 	var t trial
 	outcome, err := session.Run(ctx, w, with, func(s *session.Session) (graph.Outcome, error) {
@@ -143,7 +149,35 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil || t.unjudged == nil {
 		return outcome, err
 	}
-	return r.blame(ctx, w, plan, t)
+	return r.blame(ctx, w, without, t)
+}
+
+// addWorkdir adds an empty working directory if artifacts belong there, but a submission has none of them. An image
+// has one, so that a script decides what that means.
+func (r *Run) addWorkdir(ctx context.Context, store cache.Store, spec *backend.Spec, present []string) error {
+	inside := func(place string) bool { return place == r.Workdir || strings.HasPrefix(place, r.Workdir+"/") }
+	if !r.NoImage || !slices.ContainsFunc(r.Artifacts, inside) || slices.ContainsFunc(present, inside) || slices.Contains(existing, r.Workdir) {
+		return nil
+	}
+	tree, err := emptyDirectory(ctx, store, workDir)
+	if err != nil {
+		return fmt.Errorf("creating a working directory: %w", err)
+	}
+	spec.Inputs = append(slices.Clip(spec.Inputs), backend.Input{Tree: tree})
+	spec.Places = append(slices.Clip(spec.Places), backend.Place{Path: workDir, At: r.Workdir})
+	return nil
+}
+
+// existing are directories that commands see without an image, too.
+var existing = []string{"", "/", "/tmp", "/var/tmp"}
+
+// emptyDirectory stores a tree with an empty directory.
+func emptyDirectory(ctx context.Context, store cache.Store, name string) (cache.Digest, error) {
+	tree, err := cache.BuildTree([]cache.Entry{{Path: name, Dir: true}})
+	if err == nil {
+		err = tree.Store(ctx, store)
+	}
+	return tree.Root, err
 }
 
 // trial is a run of the script, with its outputs.
@@ -249,14 +283,11 @@ func (r *Run) command() backend.Command {
 // plan returns the description of a workspace without a submission.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	p := session.Plan{Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true}
-	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
-	if err == nil {
-		err = logs.Store(ctx, w.Store)
-	}
+	logs, err := emptyDirectory(ctx, w.Store, logsDir)
 	if err != nil {
 		return p, fmt.Errorf("creating a directory for rewards: %w", err)
 	}
-	p.Spec.Inputs = []backend.Input{{Path: path.Dir(logsDir), Tree: logs.Root}}
+	p.Spec.Inputs = []backend.Input{{Tree: logs}}
 	p.Spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
 	for _, name := range r.Tests {
 		tree, ok := w.Input(name, tasks.TreeOutput)

@@ -233,6 +233,50 @@ func TestBlame(t *testing.T) {
 	}
 }
 
+// TestAddWorkdir: outside of images, a script has its working directory even if no artifact is there, as when it runs
+// without the submission.
+func TestAddWorkdir(t *testing.T) {
+	for _, c := range []struct {
+		workdir, artifacts, present string
+		noImage                     bool
+		want                        string // place of an empty directory
+	}{
+		{"/app", "/app/answer.txt", "", true, "/app"},
+		{"/app", "/app/answer.txt", "", false, ""},
+		{"/app", "/app/answer.txt", "/app/answer.txt", true, ""},
+		{"/app", "/app", "", true, "/app"},
+		{"/app", "/app", "/app", true, ""},
+		{"/app", "/app/answer.txt /data", "/data", true, "/app"},
+		{"/app", "/application", "", true, ""},
+		{"/usr", "/app", "", true, ""},
+		{"/tmp", "/tmp/answer.txt", "", true, ""},
+		{"", "/app", "", true, ""},
+	} {
+		run := &Run{Workdir: c.workdir, Artifacts: strings.Fields(c.artifacts), NoImage: c.noImage}
+		store := cache.NewMemory()
+		var spec backend.Spec
+		if err := run.addWorkdir(t.Context(), store, &spec, strings.Fields(c.present)); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i, place := range spec.Places {
+			got += place.At
+			err := cache.WalkTree(t.Context(), store, spec.Inputs[i].Tree, func(e cache.Entry) error {
+				if e.Path != place.Path || !e.Dir {
+					t.Errorf("%+v: it contains %+v", c, e)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: placed at %q", c, got)
+		}
+	}
+}
+
 // listing is a backend whose sessions list the files of TestBlame's scripts.
 type listing struct{ *fake.Backend }
 
