@@ -89,7 +89,8 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 3: without artifacts, or with a link out of one, a submission is refused; only the reward
 	// that is the score has to be a number
 	// 4: what gives no verdict with a submission alone is that one's doing
-	m.Int("recipe", 4)
+	// 5: files in /logs/artifacts are artifacts, too
+	m.Int("recipe", 5)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)
 	if r.MayLackAll {
@@ -308,6 +309,7 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 // it was created.
 func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
 	known, links := map[string]bool{}, map[string]string{}
+	collected := false // files in artifactsPlace
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
 		name := "/" + e.Path
 		if e.Link != "" {
@@ -315,6 +317,7 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		} else {
 			known[name] = true
 		}
+		collected = collected || !e.Dir && strings.HasPrefix(name, artifactsPlace+"/")
 		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
 			known[dir] = true
 		}
@@ -330,6 +333,9 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		}
 		covered = covered || place == artifactsPlace || place == path.Dir(artifactsPlace)
 	}
+	if known[artifactsPlace] && !covered && (len(all) > 0 || collected || r.MayLackAll) {
+		all = append(all, artifactsPlace)
+	}
 	if len(all) == 0 && !r.MayLackAll {
 		why := "the solution has none of the artifacts: " + strings.Join(r.Artifacts, ", ")
 		for _, link := range slices.Sorted(maps.Keys(links)) { // the message is stored
@@ -338,9 +344,6 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 			}
 		}
 		return nil, why, nil
-	}
-	if known[artifactsPlace] && !covered {
-		all = append(all, artifactsPlace)
 	}
 	for _, place := range all {
 		below := map[string]string{}

@@ -26,6 +26,8 @@ func TestPresent(t *testing.T) {
 		{"app/main.py data/x", "[/app /data]"},
 		{"app/main.py", "[/app]"},
 		{"app/main.py logs/artifacts/x", "[/app /logs/artifacts]"},
+		{"logs/artifacts/x", "[/logs/artifacts]"},
+		{"logs/artifacts/", "the solution has none of the artifacts: /app, /data"},
 		{"app/main.py app/d/l->../main.py other->/tests", "[/app]"},
 		{"app/l->gone", "[/app]"},
 		{"data->app app/main.py", "[/app]"},
@@ -48,6 +50,8 @@ func TestPresent(t *testing.T) {
 		for _, file := range strings.Fields(c.files) {
 			if name, target, link := strings.Cut(file, "->"); link {
 				entries = append(entries, cache.Entry{Path: name, Link: target})
+			} else if dir, ok := strings.CutSuffix(file, "/"); ok {
+				entries = append(entries, cache.Entry{Path: dir, Dir: true})
 			} else {
 				entries = append(entries, cache.Entry{Path: file, Digest: d})
 			}
