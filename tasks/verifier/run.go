@@ -89,7 +89,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 3: without artifacts, or with a link out of one, a submission is refused; only the reward
 	// that is the score has to be a number
 	// 4: what gives no verdict with a submission alone is that one's doing
-	// 5: files in /logs/artifacts are artifacts, too
+	// 5: files in /logs/artifacts are artifacts, too; a file in place of the working directory is refused
 	m.Int("recipe", 5)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)
@@ -308,18 +308,18 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 // unless all are missing. A link in an artifact must stay inside it, since other paths differ from where
 // it was created.
 func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
-	known, links := map[string]bool{}, map[string]string{}
+	known, dirs, links := map[string]bool{}, map[string]bool{}, map[string]string{}
 	collected := false // files in artifactsPlace
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
 		name := "/" + e.Path
 		if e.Link != "" {
 			links[name] = e.Link
 		} else {
-			known[name] = true
+			known[name], dirs[name] = true, e.Dir
 		}
 		collected = collected || !e.Dir && strings.HasPrefix(name, artifactsPlace+"/")
 		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
-			known[dir] = true
+			known[dir], dirs[dir] = true, true
 		}
 		return nil
 	})
@@ -346,6 +346,9 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		return nil, why, nil
 	}
 	for _, place := range all {
+		if place == r.Workdir && !dirs[place] {
+			return nil, fmt.Sprintf("the artifact %s is a file, but the script starts in this directory", place), nil
+		}
 		below := map[string]string{}
 		for link, target := range links {
 			if rel, ok := strings.CutPrefix(link, place+"/"); ok {

@@ -32,6 +32,8 @@ func TestPresent(t *testing.T) {
 		{"app/l->gone", "[/app]"},
 		{"data->app app/main.py", "[/app]"},
 		{"other", "the solution has none of the artifacts: /app, /data"},
+		{"app/", "[/app]"},
+		{"app", "the artifact /app is a file, but the script starts in this directory"},
 		{"app->x x/main.py", `the solution has none of the artifacts: /app, /data; /app is a link to "x"`},
 		{"data->y app->x", `the solution has none of the artifacts: /app, /data; /app is a link to "x"`},
 		{"app/answer.txt->../tests/expected.txt", "the artifact /app: symlink answer.txt points to ../tests/expected.txt: a symlink leads out of the directory"},
@@ -63,7 +65,7 @@ func TestPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, why, err := (&Run{Artifacts: []string{"/app", "/data"}}).presentArtifacts(t.Context(), store, tree.Root)
+		all, why, err := (&Run{Artifacts: []string{"/app", "/data"}, Workdir: "/app"}).presentArtifacts(t.Context(), store, tree.Root)
 		if got := fmt.Sprint(all); err != nil || got != c.want && (why != c.want || all != nil) {
 			t.Errorf("%s: %s %q, %v; want %s", c.files, got, why, err, c.want)
 		}
