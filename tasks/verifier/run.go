@@ -72,7 +72,7 @@ const (
 
 	testsPlace     = "/tests"
 	logsPlace      = "/logs/verifier"
-	artifactsPlace = "/logs/artifacts" // the same for all solutions
+	ArtifactsPlace = "/logs/artifacts" // the same for all solutions
 )
 
 // Exit is the content of OutputExit.
@@ -309,7 +309,7 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 // it was created.
 func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
 	known, dirs, links := map[string]bool{}, map[string]bool{}, map[string]string{}
-	collected := false // files in artifactsPlace
+	collected := false // files in ArtifactsPlace
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
 		name := "/" + e.Path
 		if e.Link != "" {
@@ -317,7 +317,7 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		} else {
 			known[name], dirs[name] = true, e.Dir
 		}
-		collected = collected || !e.Dir && strings.HasPrefix(name, artifactsPlace+"/")
+		collected = collected || !e.Dir && strings.HasPrefix(name, ArtifactsPlace+"/")
 		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
 			known[dir], dirs[dir] = true, true
 		}
@@ -331,10 +331,10 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		if known[place] {
 			all = append(all, place)
 		}
-		covered = covered || place == artifactsPlace || place == path.Dir(artifactsPlace)
+		covered = covered || place == ArtifactsPlace || place == path.Dir(ArtifactsPlace)
 	}
-	if known[artifactsPlace] && !covered && (len(all) > 0 || collected || r.MayLackAll) {
-		all = append(all, artifactsPlace)
+	if known[ArtifactsPlace] && !covered && (len(all) > 0 || collected || r.MayLackAll) {
+		all = append(all, ArtifactsPlace)
 	}
 	if len(all) == 0 && !r.MayLackAll {
 		why := "the solution has none of the artifacts: " + strings.Join(r.Artifacts, ", ")
