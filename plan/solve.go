@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
+	"github.com/fevalgraph/fevalgraph/tasks/verifier"
 )
 
 // answerNodes adds the nodes of the answer that a verifier judges, and returns the last.
@@ -72,6 +74,11 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 		made := command.SolveStep{Script: step.Script, Timeout: step.Timeout}
 		for _, a := range cell.Solution.Checkpoints[i].Checkpoint.Verifier.Artifacts {
 			made.Artifacts = append(made.Artifacts, a.Path)
+		}
+		// What is declared can contain the directory, or be in it.
+		const collected = verifier.ArtifactsPlace
+		if !slices.ContainsFunc(made.Artifacts, func(name string) bool { return subpath.Contains(name, collected) || subpath.Contains(collected, name) }) {
+			made.Artifacts = append(made.Artifacts, collected)
 		}
 		for _, after := range step.After {
 			made.After = append(made.After, command.SolveCommand(after))

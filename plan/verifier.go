@@ -121,6 +121,8 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	}
 	if d.Backend.Capabilities().OwnFiles {
 		run.Offline = false // its containers have the required network
+	} else {
+		run.NoImage = true
 	}
 	for _, a := range v.Artifacts {
 		run.Artifacts = append(run.Artifacts, a.Path)

@@ -40,10 +40,12 @@ type Run struct {
 	// does nothing.
 	MayLackAll bool
 	Workdir    string // absolute; "" means the image's
-	Timeout    time.Duration
-	Offline    bool
-	GPU        bool
-	Env        session.Environment
+	// NoImage reports that commands see this machine's files, which lack the Workdir unless an artifact is in it.
+	NoImage bool
+	Timeout time.Duration
+	Offline bool
+	GPU     bool
+	Env     session.Environment
 	// Inherited are the variables of Env whose secret values can change an outcome.
 	Inherited []session.Variable
 	BrokenIf  []Rule
@@ -65,11 +67,12 @@ type Run struct {
 const (
 	submissionDir = "submission"
 	testsDir      = "tests"
+	workDir       = "workdir"
 	logsDir       = "logs/verifier"
 
 	testsPlace     = "/tests"
 	logsPlace      = "/logs/verifier"
-	artifactsPlace = "/logs/artifacts" // the same for all solutions
+	ArtifactsPlace = "/logs/artifacts" // the same for all solutions
 )
 
 // Exit is the content of OutputExit.
@@ -86,7 +89,8 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 3: without artifacts, or with a link out of one, a submission is refused; only the reward
 	// that is the score has to be a number
 	// 4: what gives no verdict with a submission alone is that one's doing
-	m.Int("recipe", 4)
+	// 5: files in /logs/artifacts are artifacts, too; a file in place of the working directory is refused
+	m.Int("recipe", 5)
 	m.Strings("order of tests", r.Tests)
 	m.Strings("artifacts", r.Artifacts)
 	if r.MayLackAll {
@@ -127,10 +131,13 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	with := plan
+	with, without := plan, plan
 	with.Spec.Inputs = append(slices.Clip(plan.Spec.Inputs), backend.Input{Path: submissionDir, Tree: submission})
 	for _, place := range present {
 		with.Spec.Places = append(slices.Clip(with.Spec.Places), backend.Place{Path: submissionDir + place, At: place})
+	}
+	if err := errors.Join(r.addWorkdir(ctx, w.Store, &with.Spec, present), r.addWorkdir(ctx, w.Store, &without.Spec, nil)); err != nil {
+		return graph.Outcome{}, err
 	}
 	var t trial
 	outcome, err := session.Run(ctx, w, with, func(s *session.Session) (graph.Outcome, error) {
@@ -143,7 +150,35 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil || t.unjudged == nil {
 		return outcome, err
 	}
-	return r.blame(ctx, w, plan, t)
+	return r.blame(ctx, w, without, t)
+}
+
+// addWorkdir adds an empty working directory if artifacts belong there, but a submission has none of them. An image
+// has one, so that a script decides what that means.
+func (r *Run) addWorkdir(ctx context.Context, store cache.Store, spec *backend.Spec, present []string) error {
+	inside := func(place string) bool { return place == r.Workdir || strings.HasPrefix(place, r.Workdir+"/") }
+	if !r.NoImage || !slices.ContainsFunc(r.Artifacts, inside) || slices.ContainsFunc(present, inside) || slices.Contains(existing, r.Workdir) {
+		return nil
+	}
+	tree, err := emptyDirectory(ctx, store, workDir)
+	if err != nil {
+		return fmt.Errorf("creating a working directory: %w", err)
+	}
+	spec.Inputs = append(slices.Clip(spec.Inputs), backend.Input{Tree: tree})
+	spec.Places = append(slices.Clip(spec.Places), backend.Place{Path: workDir, At: r.Workdir})
+	return nil
+}
+
+// existing are directories that commands see without an image, too.
+var existing = []string{"", "/", "/tmp", "/var/tmp"}
+
+// emptyDirectory stores a tree with an empty directory.
+func emptyDirectory(ctx context.Context, store cache.Store, name string) (cache.Digest, error) {
+	tree, err := cache.BuildTree([]cache.Entry{{Path: name, Dir: true}})
+	if err == nil {
+		err = tree.Store(ctx, store)
+	}
+	return tree.Root, err
 }
 
 // trial is a run of the script, with its outputs.
@@ -249,14 +284,11 @@ func (r *Run) command() backend.Command {
 // plan returns the description of a workspace without a submission.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	p := session.Plan{Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true}
-	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
-	if err == nil {
-		err = logs.Store(ctx, w.Store)
-	}
+	logs, err := emptyDirectory(ctx, w.Store, logsDir)
 	if err != nil {
 		return p, fmt.Errorf("creating a directory for rewards: %w", err)
 	}
-	p.Spec.Inputs = []backend.Input{{Path: path.Dir(logsDir), Tree: logs.Root}}
+	p.Spec.Inputs = []backend.Input{{Tree: logs}}
 	p.Spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
 	for _, name := range r.Tests {
 		tree, ok := w.Input(name, tasks.TreeOutput)
@@ -276,16 +308,18 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 // unless all are missing. A link in an artifact must stay inside it, since other paths differ from where
 // it was created.
 func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
-	known, links := map[string]bool{}, map[string]string{}
+	known, dirs, links := map[string]bool{}, map[string]bool{}, map[string]string{}
+	collected := false // files in ArtifactsPlace
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
 		name := "/" + e.Path
 		if e.Link != "" {
 			links[name] = e.Link
 		} else {
-			known[name] = true
+			known[name], dirs[name] = true, e.Dir
 		}
+		collected = collected || !e.Dir && strings.HasPrefix(name, ArtifactsPlace+"/")
 		for dir := path.Dir(name); dir != "/"; dir = path.Dir(dir) {
-			known[dir] = true
+			known[dir], dirs[dir] = true, true
 		}
 		return nil
 	})
@@ -297,7 +331,10 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		if known[place] {
 			all = append(all, place)
 		}
-		covered = covered || place == artifactsPlace || place == path.Dir(artifactsPlace)
+		covered = covered || place == ArtifactsPlace || place == path.Dir(ArtifactsPlace)
+	}
+	if known[ArtifactsPlace] && !covered && (len(all) > 0 || collected || r.MayLackAll) {
+		all = append(all, ArtifactsPlace)
 	}
 	if len(all) == 0 && !r.MayLackAll {
 		why := "the solution has none of the artifacts: " + strings.Join(r.Artifacts, ", ")
@@ -308,10 +345,10 @@ func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submissio
 		}
 		return nil, why, nil
 	}
-	if known[artifactsPlace] && !covered {
-		all = append(all, artifactsPlace)
-	}
 	for _, place := range all {
+		if place == r.Workdir && !dirs[place] {
+			return nil, fmt.Sprintf("the artifact %s is a file, but the script starts in this directory", place), nil
+		}
 		below := map[string]string{}
 		for link, target := range links {
 			if rel, ok := strings.CutPrefix(link, place+"/"); ok {

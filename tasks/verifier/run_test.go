@@ -26,10 +26,14 @@ func TestPresent(t *testing.T) {
 		{"app/main.py data/x", "[/app /data]"},
 		{"app/main.py", "[/app]"},
 		{"app/main.py logs/artifacts/x", "[/app /logs/artifacts]"},
+		{"logs/artifacts/x", "[/logs/artifacts]"},
+		{"logs/artifacts/", "the solution has none of the artifacts: /app, /data"},
 		{"app/main.py app/d/l->../main.py other->/tests", "[/app]"},
 		{"app/l->gone", "[/app]"},
 		{"data->app app/main.py", "[/app]"},
 		{"other", "the solution has none of the artifacts: /app, /data"},
+		{"app/", "[/app]"},
+		{"app", "the artifact /app is a file, but the script starts in this directory"},
 		{"app->x x/main.py", `the solution has none of the artifacts: /app, /data; /app is a link to "x"`},
 		{"data->y app->x", `the solution has none of the artifacts: /app, /data; /app is a link to "x"`},
 		{"app/answer.txt->../tests/expected.txt", "the artifact /app: symlink answer.txt points to ../tests/expected.txt: a symlink leads out of the directory"},
@@ -48,6 +52,8 @@ func TestPresent(t *testing.T) {
 		for _, file := range strings.Fields(c.files) {
 			if name, target, link := strings.Cut(file, "->"); link {
 				entries = append(entries, cache.Entry{Path: name, Link: target})
+			} else if dir, ok := strings.CutSuffix(file, "/"); ok {
+				entries = append(entries, cache.Entry{Path: dir, Dir: true})
 			} else {
 				entries = append(entries, cache.Entry{Path: file, Digest: d})
 			}
@@ -59,7 +65,7 @@ func TestPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, why, err := (&Run{Artifacts: []string{"/app", "/data"}}).presentArtifacts(t.Context(), store, tree.Root)
+		all, why, err := (&Run{Artifacts: []string{"/app", "/data"}, Workdir: "/app"}).presentArtifacts(t.Context(), store, tree.Root)
 		if got := fmt.Sprint(all); err != nil || got != c.want && (why != c.want || all != nil) {
 			t.Errorf("%s: %s %q, %v; want %s", c.files, got, why, err, c.want)
 		}
@@ -229,6 +235,50 @@ func TestBlame(t *testing.T) {
 			if err != nil || c.Class != try.class {
 				t.Errorf("%s: class %s, %v", try.name, c.Class, err)
 			}
+		}
+	}
+}
+
+// TestAddWorkdir: outside of images, a script has its working directory even if no artifact is there, as when it runs
+// without the submission.
+func TestAddWorkdir(t *testing.T) {
+	for _, c := range []struct {
+		workdir, artifacts, present string
+		noImage                     bool
+		want                        string // place of an empty directory
+	}{
+		{"/app", "/app/answer.txt", "", true, "/app"},
+		{"/app", "/app/answer.txt", "", false, ""},
+		{"/app", "/app/answer.txt", "/app/answer.txt", true, ""},
+		{"/app", "/app", "", true, "/app"},
+		{"/app", "/app", "/app", true, ""},
+		{"/app", "/app/answer.txt /data", "/data", true, "/app"},
+		{"/app", "/application", "", true, ""},
+		{"/usr", "/app", "", true, ""},
+		{"/tmp", "/tmp/answer.txt", "", true, ""},
+		{"", "/app", "", true, ""},
+	} {
+		run := &Run{Workdir: c.workdir, Artifacts: strings.Fields(c.artifacts), NoImage: c.noImage}
+		store := cache.NewMemory()
+		var spec backend.Spec
+		if err := run.addWorkdir(t.Context(), store, &spec, strings.Fields(c.present)); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i, place := range spec.Places {
+			got += place.At
+			err := cache.WalkTree(t.Context(), store, spec.Inputs[i].Tree, func(e cache.Entry) error {
+				if e.Path != place.Path || !e.Dir {
+					t.Errorf("%+v: it contains %+v", c, e)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: placed at %q", c, got)
 		}
 	}
 }
