@@ -45,27 +45,41 @@ var (
 	terminals    = procFile{name: "/proc/sys/kernel/pty/nr"}
 )
 
-// userLimits returns an error if a resource is used up that the kernel limits for all programs of a user, or of the
-// machine, together. No process of the session runs any more, so others hold it.
+// spareInstances is the number of inotify instances that must be left after a command. The last ones can be taken for a
+// moment only, between a program's failure and the look at what is left.
+const spareInstances = 8
+
+// nearly returns the use of a limit at which it counts as reached, for the same reason.
+func nearly(limit uint64) uint64 { return limit - limit/8 }
+
+// probing allows one look at instances at a time, so that the looks leave room for programs.
+var probing sync.Mutex
+
+// userLimits returns an error if a resource is nearly used up that the kernel limits for all programs of a user, or of
+// the machine, together. No process of the session runs any more, so others hold it.
 func userLimits() (err error) {
 	statusOfSelf.ask(func(content []byte) {
 		var queued, limit uint64
 		if _, line, ok := bytes.Cut(content, []byte("\nSigQ:")); !ok {
 			return
-		} else if n, _ := fmt.Sscanf(string(line), "%d/%d", &queued, &limit); n == 2 && queued >= min(limit, mostSignals) {
+		} else if n, _ := fmt.Sscanf(string(line), "%d/%d", &queued, &limit); n == 2 && queued >= nearly(min(limit, mostSignals)) {
 			err = fmt.Errorf("the user's limit on queued signals, %d, is reached", min(limit, mostSignals))
 		}
 	})
 	terminals.ask(func(content []byte) {
-		if n, _ := strconv.Atoi(string(bytes.TrimSpace(content))); n >= mostTerminals() {
+		if n, _ := strconv.ParseUint(string(bytes.TrimSpace(content)), 10, 64); n >= nearly(mostTerminals()) {
 			err = errors.New("the machine has no pseudo terminals left; raise kernel.pty.max")
 		}
 	})
-	fd, failed := unix.InotifyInit1(unix.IN_CLOEXEC)
-	if failed == nil {
-		_ = unix.Close(fd)
-	} else if errors.Is(failed, unix.EMFILE) {
-		err = errors.New("no inotify instance is left; raise fs.inotify.max_user_instances, or end programs that hold some")
+	probing.Lock()
+	defer probing.Unlock()
+	for range spareInstances {
+		fd, failed := unix.InotifyInit1(unix.IN_CLOEXEC)
+		if failed == nil {
+			defer unix.Close(fd)
+		} else if errors.Is(failed, unix.EMFILE) {
+			return errors.New("hardly an inotify instance is left; raise fs.inotify.max_user_instances, or end programs that hold some")
+		}
 	}
 	return err
 }
@@ -77,14 +91,14 @@ var mostSignals = func() uint64 {
 }()
 
 // mostTerminals returns the number of pseudo terminals that commands can have together.
-var mostTerminals = sync.OnceValue(func() int {
-	var n [2]int
+var mostTerminals = sync.OnceValue(func() uint64 {
+	var n [2]uint64
 	for i, name := range []string{"max", "reserve"} {
 		content, err := os.ReadFile("/proc/sys/kernel/pty/" + name)
 		if err != nil {
-			return math.MaxInt
+			return math.MaxUint64
 		}
-		n[i], _ = strconv.Atoi(string(bytes.TrimSpace(content)))
+		n[i], _ = strconv.ParseUint(string(bytes.TrimSpace(content)), 10, 64)
 	}
 	return n[0] - n[1]
 })
