@@ -29,6 +29,10 @@ def sees_session_alone():
         return False
 
 
+# What reading a file of a process raises once it has ended.
+ENDED = (FileNotFoundError, ProcessLookupError)
+
+
 def fields(path):
     """Returns the fields of a stat file of a process, from the third one on."""
     with open(path) as file:
@@ -54,8 +58,11 @@ def waits(pid):
     """Returns for how long each thread of a process ran, and waited for a processor."""
     found = {}
     for thread in os.listdir("/proc/%d/task" % pid):
-        with open("/proc/%d/task/%s/schedstat" % (pid, thread)) as file:
-            ran, waited, _ = file.read().split()
+        try:
+            with open("/proc/%d/task/%s/schedstat" % (pid, thread)) as file:
+                ran, waited, _ = file.read().split()
+        except ENDED:
+            continue
         found[thread] = int(ran) / 1e9, int(waited) / 1e9
     return found
 
@@ -105,15 +112,15 @@ class Limit:
                 used += sum(map(int, stat[11:15])) / tick
                 if int(stat[19]) / tick >= start:
                     threads.update(waits(pid))
-            except FileNotFoundError:
-                pass  # it has ended
+            except ENDED:
+                pass
         if now.machine - began.machine - used < SHARE * processors * passed:
             return 0.0
         # Waits of ended programs are unknown, so they are assumed to have got the same share of the time.
         ran = sum(t[0] for t in threads.values())
         waited = sum(t[1] for t in threads.values())
         estimate = used * waited / ran if ran else 0.0
-        return min(max(estimate, *(t[1] for t in threads.values())), passed - used / processors)
+        return min(max([estimate, *(t[1] for t in threads.values())]), passed - used / processors)
 
 
 if sees_session_alone():
