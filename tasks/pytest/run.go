@@ -337,10 +337,10 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work, submission cache
 		backend.Input{Path: iniPath, Content: r.ini(), Replace: true},
 	)
 	if r.Separate != nil {
-		inputs = append(inputs, backend.Input{Path: pluginDir + "/" + importPluginName + ".py", Content: importPlugin, Replace: true})
+		inputs = append(inputs, pluginInput(importPluginName, importPlugin))
 	}
 	if r.Plain {
-		inputs = append(inputs, backend.Input{Path: pluginDir + "/" + optionsPluginName + ".py", Content: optionsPlugin, Replace: true})
+		inputs = append(inputs, pluginInput(optionsPluginName, optionsPlugin))
 	}
 	return inputs, nil
 }

@@ -47,13 +47,18 @@ const limitsPluginName = "fevalgraph_limits"
 // newKey returns the key of one run of pytest.
 func newKey() proof.Key { return proof.Key(rand.Text()) }
 
-// sealInputs lists the files of the seal; they are placed after the empty directory of reports.
+// sealInputs lists the files of a run that seals its reports; they are placed after the empty directory of reports.
 func sealInputs(key proof.Key) []backend.Input {
 	return []backend.Input{
-		{Path: pluginDir + "/" + pluginName + ".py", Content: plugin, Replace: true},
-		{Path: pluginDir + "/" + limitsPluginName + ".py", Content: limitsPlugin, Replace: true},
+		pluginInput(pluginName, plugin),
+		pluginInput(limitsPluginName, limitsPlugin),
 		{Path: keyPath, Content: key, Replace: true},
 	}
+}
+
+// pluginInput returns the file of a plugin.
+func pluginInput(name string, content []byte) backend.Input {
+	return backend.Input{Path: pluginDir + "/" + name + ".py", Content: content, Replace: true}
 }
 
 // sealed makes a program load the plugin from the working directory. The plugin removes the directory from
