@@ -155,8 +155,8 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	cell := plan.CellName(all[0].Addr)
-	if len(all) > 1 && (!selection.NamesCells(arg) || cell == "" || slices.ContainsFunc(all, func(done event.NodeDone) bool { return gradingRank(done) == 0 || plan.CellName(done.Addr) != cell })) {
+	ofCell := selection.NamesCells(arg) && gradingRank(all[0]) > 0 // then all of them grade
+	if len(all) > 1 && !(ofCell && selection.OneCell(all, func(done event.NodeDone) string { return done.Addr })) {
 		return nil, history.Ambiguous(past, arg, all)
 	}
 	done := all[max(0, slices.IndexFunc(all, func(done event.NodeDone) bool { return done.State != event.Cached }))] // of a cell, the first that ran
@@ -165,4 +165,4 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 }
 
 // gradingRank ranks the nodes of a recorded run that grade.
-func gradingRank(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 }
+func gradingRank(done event.NodeDone) int { return selection.GradingRank(done.Kind) }

@@ -254,13 +254,13 @@ func (p *Project) named(ctx context.Context, arg string) ([]graph.ID, error) {
 		return nil, err
 	}
 	if selection.NamesCells(arg) {
-		found := selection.Highest(ids, func(id graph.ID) int { return slices.Index(selection.Graders, p.Plan.Graph.Node(id).Kind) + 1 })
-		if len(found) > 0 {
-			ids = found
-		}
-		cell := cellName(p.Plan.Graph.Node(ids[0]))
-		if len(found) > 0 && !slices.ContainsFunc(found, func(id graph.ID) bool { return cellName(p.Plan.Graph.Node(id)) != cell }) {
+		found := selection.Highest(ids, func(id graph.ID) int { return selection.GradingRank(p.Plan.Graph.Node(id).Kind) })
+		switch {
+		case len(found) == 0:
+		case selection.OneCell(found, func(id graph.ID) string { return p.Plan.Graph.Node(id).Addr }):
 			return found, nil
+		default:
+			ids = found
 		}
 	}
 	id, err := p.singleNode(arg, ids)

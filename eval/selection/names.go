@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -25,3 +26,11 @@ func NamesCells(arg string) bool { return !strings.ContainsAny(arg, ":=,") }
 
 // Graders lists the kinds of nodes with verdicts.
 var Graders = []string{plan.KindAggregate, plan.KindScore}
+
+// GradingRank ranks kinds of nodes by their place in Graders, from 1; 0 for others.
+func GradingRank(kind string) int { return slices.Index(Graders, kind) + 1 }
+
+// OneCell reports whether all nodes belong to one cell.
+func OneCell[T any](nodes []T, addr func(T) string) bool {
+	return !slices.ContainsFunc(nodes, func(n T) bool { return plan.CellName(addr(n)) != plan.CellName(addr(nodes[0])) })
+}
