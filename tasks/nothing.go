@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Nothing is the task of a cell without checkpoints. It has no outputs.
+// Nothing does the work of a cell without checkpoints, and has no outputs.
 type Nothing struct{}
 
 // Describe implements graph.Task.

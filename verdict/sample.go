@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// CheckpointSummary is a checkpoint without its tests. Groups is nil without a verdict.
+// CheckpointSummary describes a checkpoint without its tests. Groups is nil without a verdict.
 type CheckpointSummary struct {
 	Name    string
 	Class   Class

@@ -45,7 +45,7 @@ var (
 	terminals    = procFile{name: "/proc/sys/kernel/pty/nr"}
 )
 
-// spareInstances is the number of inotify instances that must be left after a command. The last ones can be taken for a
+// spareInstances counts the inotify instances that must be left after a command. The last ones can be taken for a
 // moment only, between a program's failure and the look at what is left.
 const spareInstances = 8
 

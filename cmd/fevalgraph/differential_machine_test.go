@@ -203,7 +203,7 @@ func diffClock(w *diffWorld) string {
 // diffClockVariable sets the clock of a command ahead of the clock that stamps files.
 const diffClockVariable = "FEVALGRAPH_TEST_DIFF_CLOCK"
 
-// callerClock is the clock that package cache compares with times of files. The kernel stamps files with the same clock, so
+// callerClock gives the time that package cache compares with times of files. The kernel stamps files with the same clock, so
 // only a replacement can be ahead of them, as the clock of a client of a file server is.
 //
 //go:linkname callerClock github.com/fevalgraph/fevalgraph/cache.callerClock

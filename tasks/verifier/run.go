@@ -169,7 +169,7 @@ func (r *Run) addWorkdir(ctx context.Context, store cache.Store, spec *backend.S
 	return nil
 }
 
-// existing are directories that commands see without an image, too.
+// existing lists directories that commands see without an image, too.
 var existing = []string{"", "/", "/tmp", "/var/tmp"}
 
 // emptyDirectory stores a tree with an empty directory.
