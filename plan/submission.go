@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -9,11 +10,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// submission adds the node with a solution's code for a checkpoint, shared by
-// backends and repeats.
+// submission adds the node with a solution's code for a checkpoint, shared by backends and repeats, and by
+// all checkpoints if the solution has a single source.
 func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) graph.ID {
-	addr := address(KindSubmission, s.Problem.Name, answer.Checkpoint.Name, s.Name)
-	labels := append(problemLabels(s.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
+	checkpoint := answer.Checkpoint.Name
+	if singleSource(s) {
+		checkpoint = ""
+	}
+	addr := address(KindSubmission, s.Problem.Name, checkpoint, s.Name)
+	labels := append(problemLabels(s.Problem, checkpoint), graph.Label{Name: "solution", Value: s.Name})
 	if answer.From != nil {
 		sub := submissionOf(s, "")
 		return c.place(addr, KindSubmission, labels, answer.From, tasks.Place{Target: sub.Target, Ignore: s.Ignore, Syntax: s.IgnoreSyntax, Plain: sub.Plain})
@@ -21,6 +26,15 @@ func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) 
 	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindSubmission, Labels: labels,
 		Task: usableTask(answer, submissionTask(s, answer, c.submissionSources(addr, s))), Pool: inProcessPool,
+	})
+}
+
+// singleSource reports whether all of several checkpoints are answered by the same usable source.
+func singleSource(s *lang.Solution) bool {
+	first := s.Checkpoints[0]
+	return len(s.Checkpoints) > 1 && !slices.ContainsFunc(s.Checkpoints, func(cp lang.SolutionCheckpoint) bool {
+		sameOutput := cp.From == first.From || cp.From != nil && first.From != nil && *cp.From == *first.From
+		return cp.Source != first.Source || !sameOutput || cp.Parts != nil || cp.Unusable != "" || cp.Refused != ""
 	})
 }
 
