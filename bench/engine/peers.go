@@ -32,11 +32,11 @@ func (s shape) edges() []edge {
 		}
 		for n := range s.solutions {
 			name := problem + "/" + solutionName(n)
+			all = append(all, edge{"out/submission/" + name, sources(p, n)})
 			for c := range s.checkpoints {
 				at := name + "/" + checkpointName(c)
 				all = append(all,
-					edge{"out/submission/" + at, sources(p, n)},
-					edge{"out/pytest/" + at, []string{"out/tests/" + problem + "/" + checkpointName(c), "out/submission/" + at}},
+					edge{"out/pytest/" + at, []string{"out/tests/" + problem + "/" + checkpointName(c), "out/submission/" + name}},
 					edge{"out/parse/" + at, []string{"out/pytest/" + at}},
 					edge{"out/aggregate/" + at, []string{"out/parse/" + at}})
 			}

@@ -25,9 +25,9 @@ func shapeFor(nodes int) shape {
 	return s
 }
 
-// nodes returns how many nodes fevalgraph makes: per problem and checkpoint the tests; per solution and
-// checkpoint the submission, pytest, parse and aggregate.
-func (s shape) nodes() int { return s.problems * s.checkpoints * (1 + 4*s.solutions) }
+// nodes returns how many nodes fevalgraph makes: per problem and checkpoint the tests; per solution the
+// submission; per checkpoint of a solution pytest, parse and aggregate.
+func (s shape) nodes() int { return s.problems * (s.checkpoints + s.solutions*(1+3*s.checkpoints)) }
 
 func (s shape) String() string {
 	return fmt.Sprintf("%d problems x %d checkpoints x %d solutions", s.problems, s.checkpoints, s.solutions)
