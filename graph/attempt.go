@@ -34,7 +34,7 @@ type result struct {
 	outcome Outcome       // worked
 	err     error         // of a broken attempt
 	broken  afterBreak    // of a broken attempt
-	lost    []loss        // heal: the dependencies to rebuild
+	lost    []ID          // postpone: the dependencies that must run again
 	log     []byte
 	notes   []string
 	seconds float64

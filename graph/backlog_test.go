@@ -54,59 +54,6 @@ func TestNoBacklog(t *testing.T) {
 	}
 }
 
-// A queued node is not ready while its input is produced again.
-func TestBacklogOfHealing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
-		g, value := New(), "x"
-		var b Backlog
-		var remaking bool
-		gpu := func() int { nodes, _ := b.Waiting("gpu"); return nodes }
-		free, meanwhile := make(chan struct{}), -1
-		a := add(g, "a", &step{describe: func(*Manifest) error { return nil }, work: func(ctx context.Context, w *Work) (Outcome, error) {
-			if remaking {
-				meanwhile = gpu()
-				close(free)
-			}
-			return out(ctx, w, value)
-		}})
-		holder := add(g, "holder", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-			if remaking {
-				<-free
-			}
-			return out(ctx, w, "held")
-		}})
-		queued := add(g, "queued", join(nil), a)
-		noticer := add(g, "noticer", join(func(text string) string { return text + "!" }), a)
-		g.Node(holder).Pool, g.Node(queued).Pool = "gpu", "gpu"
-		o := p.options()
-		o.Pools["gpu"] = 1
-		r := p.executeWith(t.Context(), g, o)
-		store.lose(r.Status(a))
-		remaking = true
-		before := -1
-		task := g.Node(noticer).Task.(*step)
-		work := task.work
-		task.work = func(ctx context.Context, w *Work) (Outcome, error) {
-			if before < 0 {
-				synctest.Wait() // all that can be queued is
-				before = gpu()
-			}
-			return work(ctx, w)
-		}
-		p.last.expect("holder", 9) // runs first
-		o = p.options()
-		o.Pools["gpu"], o.Backlog = 1, &b
-		o.Force = func(n *Node) bool { return n.Addr != "a" }
-		r = p.executeWith(t.Context(), g, o)
-		wantStates(t, g, r, "a done", "holder done", "queued done", "noticer done")
-		if before != 1 || meanwhile != 0 {
-			t.Errorf("%d nodes waited before the loss, and %d while the input was made again", before, meanwhile)
-		}
-	})
-}
-
 // After no new nodes start, none waits.
 func TestBacklogOfStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *scheduler) startIsolated(start func(job)) bool {
 	for s.running == 0 && len(s.isolatedQueue) > 0 {
 		id := s.isolatedQueue[0]
 		s.isolatedQueue = s.isolatedQueue[1:]
-		if s.phase[id] == queued && s.claim(id) {
+		if s.claim(id) {
 			s.poolOf(id).free -= s.slotsOf(id)
 			a := s.newAttempt(id)
 			a.work.Isolated, s.isolatedRunning = true, true

@@ -14,7 +14,7 @@ import (
 // TestHealsManyBlobsAtOnce: however many blobs of a dependency are damaged, it
 // is made again once.
 func TestHealsManyBlobsAtOnce(t *testing.T) {
-	const blobs = 3 * maxLosses
+	const blobs = 3 * maxPostponements
 	dir := t.TempDir()
 	p := diskProject(t, dir)
 	var names []string

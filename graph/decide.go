@@ -64,7 +64,7 @@ func (s *scheduler) newDecision(id ID) *decision {
 // forcedReason returns why a node must run regardless of the store, or "".
 func (s *scheduler) forcedReason(id ID) string {
 	switch {
-	case s.rebuilds[id].forced:
+	case s.reopened[id] != nil && s.reopened[id].forced:
 		return causeLost
 	case s.isForcedByCaller(id):
 		return "forced"
@@ -135,21 +135,16 @@ func (d *decision) predictOutputs() {
 	}
 }
 
-// apply implements job. The result is dropped if an input was replaced meanwhile, or if the run was
-// interrupted.
+// apply implements job. The result is dropped if the run was interrupted.
 func (d *decision) apply(ctx context.Context, s *scheduler) {
 	s.deciding--
 	s.endProbes(d)
 	if d.holds == s.holds {
 		s.recent--
 	}
-	switch {
-	case s.outdated[d.id]:
-		delete(s.outdated, d.id)
-		s.reconsider(d.id)
-	case ctx.Err() != nil && d.verdict != fresh && d.verdict != blocked:
+	if ctx.Err() != nil && d.verdict != fresh && d.verdict != blocked {
 		s.phase[d.id] = undecided
-	default:
+	} else {
 		s.applyAnswer(d)
 	}
 	clear(d.inputs)
@@ -194,7 +189,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 			Key: keyText(st.Key), Cause: st.Cause, Category: st.Category, Changes: changes, Omitted: omitted})
 		if s.o.DryRun {
 			s.resolve(d.id, "")
-			s.foresee(d.lost)
+			s.addLost(d.lost)
 		} else {
 			s.enqueue(d.id)
 		}

@@ -12,7 +12,7 @@ import (
 // node needs a claimed resource, it is set aside, so that it holds no slot of its pool, and queued again
 // when the resource is released; of all waiting nodes, the one with the longest chain goes first. A node
 // only waits for others that share a resource with it: finitely many, and each runs once.
-type claims map[any][]ID // nodes that wait for each resource: in phase queued, and some that left it
+type claims map[any][]ID // nodes that wait for each resource, in phase queued
 
 // exclusiveNames returns the resources that no other node may claim while a node runs.
 func (s *scheduler) exclusiveNames(id ID) []any {
@@ -43,9 +43,7 @@ func (s *scheduler) claim(id ID) bool {
 func (s *scheduler) release(id ID) {
 	for _, thing := range s.exclusiveNames(id) {
 		for _, waiting := range s.claims[thing] {
-			if s.phase[waiting] == queued {
-				s.poolOf(waiting).ready.push(waiting)
-			}
+			s.poolOf(waiting).ready.push(waiting)
 		}
 		delete(s.claims, thing)
 	}

@@ -15,7 +15,7 @@ const (
 	giveUp      afterBreak = iota // the node is broken, failed or skipped
 	interrupt                     // the run was interrupted
 	redecide                      // decide again: a source changed while it was read
-	heal                          // an input was missing from the store
+	postpone                      // an input was missing from the store
 	tryAgain                      // the node has attempts left
 	tryIsolated                   // other work might have caused it
 	preempted                     // the machine was taken away, which does not count as an attempt
@@ -35,9 +35,12 @@ func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 	case s.sourceRaced(a.id, r.err):
 		r.broken = redecide
 		return
-	case s.canHeal(ctx, a):
-		r.broken = heal
+	}
+	if lost, ok := s.findLost(ctx, a); ok {
+		r.broken, r.lost = postpone, lost
 		return
+	}
+	switch {
 	case isPreempted(r.err):
 		if s.mayLoseMachine(a.id) {
 			r.broken = preempted
@@ -87,13 +90,7 @@ func (s *scheduler) handleResult(a *attempt) {
 	for _, text := range r.notes {
 		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: a.n.Addr, Kind: a.n.Kind, Text: text})
 	}
-	outdated := s.outdated[id]
-	delete(s.outdated, id)
 	switch {
-	case outdated:
-		// The result is for inputs that this run has replaced. If it is an answer, the store has it under
-		// their key.
-		s.reconsider(id)
 	case r.kind == busy:
 		s.park(id)
 	case r.kind == answered:
@@ -139,9 +136,9 @@ func (s *scheduler) handleBreak(a *attempt) {
 		s.phase[id] = undecided
 	case redecide:
 		s.reconsider(id)
-	case heal:
-		s.rebuild(r.lost)
-		s.reconsider(id)
+	case postpone:
+		s.addLost(r.lost)
+		s.phase[id] = postponed
 	case tryAgain:
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,
 			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.pause(s.breaks[id] + 1).Seconds()})

@@ -86,17 +86,12 @@ func (e *ending) apply(_ context.Context, s *scheduler) {
 	s.reporting--
 	s.stopping = s.stopping || e.stop
 	s.finalize(e.id, e.class)
-	if s.outdated[e.id] {
-		delete(s.outdated, e.id)
-		s.invalidate(e.id, false)
-	}
 }
 
 // finalizeAll finalizes the nodes for which Options.Stop was not called, as the run ends anyway.
 func (s *scheduler) finalizeAll() {
 	for _, e := range s.unreported {
 		s.finalize(e.id, e.class)
-		delete(s.outdated, e.id)
 	}
 	s.unreported = nil
 }
@@ -118,7 +113,7 @@ func (s *scheduler) startDecisions(start func(job)) {
 		if !ok {
 			return
 		}
-		if s.phase[id] == undecided && s.waiting[id] == 0 && s.beginProbes(id) {
+		if s.beginProbes(id) {
 			start(s.newDecision(id))
 		}
 	}
@@ -133,9 +128,6 @@ func (s *scheduler) startAttempts(start func(job)) {
 		p := s.pools[name]
 		for p.free > 0 && len(p.ready.ids) > 0 {
 			id := p.ready.pop()
-			if s.phase[id] != queued {
-				continue
-			}
 			slots := s.slotsOf(id)
 			if slots > p.free { // so that no other node takes them first
 				p.ready.push(id)
@@ -165,9 +157,6 @@ func (s *scheduler) hold() bool {
 
 // reconsider makes a node undecided; it is decided when its dependencies are resolved.
 func (s *scheduler) reconsider(id ID) {
-	if s.phase[id] == queued {
-		s.countQueued(id, -1)
-	}
 	s.phase[id] = undecided
 	s.waiting[id] = s.countUnresolved(id)
 	if s.waiting[id] == 0 {
@@ -218,9 +207,6 @@ func (s *scheduler) finalize(id ID, class cache.Class) {
 		if s.waiting[user]--; s.waiting[user] == 0 {
 			s.todo.push(user)
 		}
-	}
-	if s.rebuilt(id) {
-		s.revisitUsers(id)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 //
 // Two invariants hold whenever mu is free. For an undecided node, waiting is
 // the number of its edges to unresolved nodes; if it is 0, the node is in todo
-// or waits for a probe. No queued, parked or sleeping node has an unresolved
-// dependency: invalidating a node makes its dependents undecided again.
+// or waits for a probe. Dependencies of a node in any other phase are resolved,
+// and stay so until the end of a pass; see reopen.
 type scheduler struct {
 	g       *Graph
 	o       Options
@@ -47,17 +47,17 @@ type scheduler struct {
 	claims          claims
 	probes          map[string]*probe
 	unanswered      []*probe  // probes that failed, with waiting nodes
-	todo            nodeQueue // to be decided, and some that no longer are; can contain a node twice
+	todo            nodeQueue // to be decided
 	deciding        int       // running decisions
 	recent          int       // number of these that attempts still wait for; see hold
 	holds           int       // how often attempts stopped waiting for decisions
 	holding         time.Time // time until which attempts wait for decisions; zero if none wait
 	open            int       // unresolved nodes of the closure
 	running         int       // running attempts
-	parked          []ID      // in phase parked, and some that left it
+	parked          []ID      // in phase parked
 	pollAt          time.Time // when keys of parked nodes are tried again
 	pauses          []pause   // before further attempts
-	isolatedQueue   []ID      // queued for an isolated attempt, and some that left the queue
+	isolatedQueue   []ID      // queued for an isolated attempt
 	isolatedRunning bool      // an isolated attempt is running
 	stopping        bool
 	// unreported contains ended nodes for which Options.Stop has not been called;
@@ -68,15 +68,15 @@ type scheduler struct {
 	spare      []*decision // for reuse
 
 	// What only few nodes have.
-	races          map[ID]int     // decisions repeated because a source changed
-	breaks         map[ID]int     // broken attempts
-	isolated       map[ID]bool    // have or had an isolated attempt
-	preemptions    map[ID]int     // attempts that were repeated because their machine was taken away
-	fruitlessHeals map[ID]int     // heals without an effect
-	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
-	outdated       map[ID]bool    // running with an input that has been replaced since
-	ranForced      map[ID]bool    // forced, and has run
-	completes      sync.Map       // in a dry run: whether the store has all of an output, by cache.Output
+	races       map[ID]int  // decisions repeated because a source changed
+	breaks      map[ID]int  // broken attempts
+	isolated    map[ID]bool // have or had an isolated attempt
+	preemptions map[ID]int  // attempts that were repeated because their machine was taken away
+	postponed   map[ID]int  // attempts that lacked an input
+	lost        map[ID]bool // to run again in the next pass
+	reopened    map[ID]*reopened
+	ranForced   map[ID]bool // forced, and has run
+	completes   sync.Map    // in a dry run: whether the store has all of an output, by cache.Output
 }
 
 // phase of a node within one execution.
@@ -89,6 +89,7 @@ const (
 	running
 	parked    // another process has its key
 	sleeping  // until its next attempt
+	postponed // to the next pass
 	reporting // Options.Stop is called for its end
 	resolved  // its state and outputs are known
 )
@@ -97,7 +98,7 @@ const (
 type pool struct {
 	size  int
 	free  int
-	ready nodeQueue // nodes in phase queued, and some that left it
+	ready nodeQueue // nodes in phase queued
 }
 
 func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
@@ -109,8 +110,8 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		phase: make([]phase, n), describing: make(chan struct{}, o.Deciders),
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
 		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
-		races: map[ID]int{}, breaks: map[ID]int{}, preemptions: map[ID]int{}, isolated: map[ID]bool{}, fruitlessHeals: map[ID]int{},
-		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ranForced: map[ID]bool{},
+		races: map[ID]int{}, breaks: map[ID]int{}, preemptions: map[ID]int{}, isolated: map[ID]bool{}, postponed: map[ID]int{},
+		lost: map[ID]bool{}, reopened: map[ID]*reopened{}, ranForced: map[ID]bool{},
 	}
 	s.todo.priority = s.priority
 	for name, slots := range o.Pools {
@@ -163,6 +164,21 @@ func (s *scheduler) run(ctx context.Context) error {
 		s.stopping = true
 	}
 	s.start()
+	s.runPass(ctx)
+	for s.reopen(ctx) {
+		s.runPass(ctx)
+	}
+	s.mu.Unlock()
+	s.workers.Wait()
+	if s.open > 0 && !s.isStopped(ctx) {
+		s.fatal = errors.Join(s.fatal, fmt.Errorf("bug in fevalgraph: %d nodes were never decided", s.open))
+	}
+	s.interruptRest(ctx)
+	return s.fatal
+}
+
+// runPass returns when no job is running and none will start. The caller holds the lock.
+func (s *scheduler) runPass(ctx context.Context) {
 	s.spawn(ctx, s.schedule(ctx))
 	done := ctx.Done()
 	for !s.isFinished(ctx) {
@@ -177,13 +193,6 @@ func (s *scheduler) run(ctx context.Context) error {
 		s.ring()
 		s.spawn(ctx, s.schedule(ctx))
 	}
-	s.mu.Unlock()
-	s.workers.Wait()
-	if s.open > 0 && !s.isStopped(ctx) {
-		s.fatal = errors.Join(s.fatal, fmt.Errorf("bug in fevalgraph: %d nodes were never decided", s.open))
-	}
-	s.interruptRest(ctx)
-	return s.fatal
 }
 
 // start resolves pinned nodes, without decisions, and collects the nodes that
@@ -195,7 +204,7 @@ func (s *scheduler) start() {
 			return
 		case s.status[id] == nil:
 			s.resolve(id, cache.ClassDone)
-		case s.waiting[id] == 0:
+		case len(s.g.Node(id).Deps) == 0:
 			s.todo.push(id)
 		}
 	}

@@ -196,39 +196,6 @@ func TestReturnsLast(t *testing.T) {
 	})
 }
 
-// TestInputReplacedWhileDeciding: a node is not decided with an input that was
-// lost meanwhile, and is decided again with the new one.
-func TestInputReplacedWhileDeciding(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
-		g, tries := New(), 0
-		a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-			if tries++; tries == 2 {
-				time.Sleep(20 * time.Second) // until the decision is over
-			}
-			return out(ctx, w, fmt.Sprint("try ", tries))
-		}})
-		slow := g.Add(Node{Addr: "slow", Kind: "step", Task: &slowly{step: join(nil), takes: 10 * time.Second}, Deps: on(g, a)})
-		add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-			time.Sleep(time.Second)
-			if d, _ := w.Input("a", "out"); tries == 1 {
-				store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
-			}
-			return join(nil).work(ctx, w)
-		}}, a)
-		r := p.execute(g)
-		wantStates(t, g, r, "a done", "slow done", "noticer done")
-		if got := p.content(r, slow); got != "try 2" || tries != 2 {
-			t.Errorf("content %q after %d tries", got, tries)
-		}
-		if n := g.Node(slow).Task.(*slowly).ran.Load(); n != 1 {
-			t.Errorf("slow ran %d times", n)
-		}
-		wantStates(t, g, p.execute(g), "a cached", "slow cached", "noticer cached")
-	})
-}
-
 // TestSlowCheckOfLosses: checking an input for damage, which reads all of it, delays no other node.
 func TestSlowCheckOfLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -260,42 +227,6 @@ type slowReads struct{ *lossy }
 func (s *slowReads) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	time.Sleep(time.Second)
 	return s.lossy.Open(ctx, d)
-}
-
-// TestLossNoticedTwice: a dependent that is still looking for the damage when the
-// input has been made again does not have it made once more.
-func TestLossNoticedTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
-		g := New()
-		source := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-			o, err := out(ctx, w, "x")
-			o.Outputs = append(o.Outputs, cache.Output{Name: "other", Digest: cache.SumBytes([]byte("other"))})
-			_, _ = cache.PutBytes(ctx, w.Store, []byte("other"))
-			return o, err
-		}}
-		a := add(g, "a", source)
-		add(g, "first", join(nil), a)
-		second := join(nil)
-		read := second.work
-		second.work = func(ctx context.Context, w *Work) (Outcome, error) {
-			time.Sleep(500 * time.Millisecond)
-			return read(ctx, w)
-		}
-		add(g, "second", second, a)
-		lost := *p.execute(g).Status(a)
-		lost.Outputs = lost.Outputs[:1]
-		store.lose(&lost)
-		o := p.options()
-		o.Store = &slowReads{store}
-		o.Force = func(n *Node) bool { return n.Addr != "a" }
-		r := p.executeWith(t.Context(), g, o)
-		wantStates(t, g, r, "a done", "first done", "second done")
-		if n := source.ran.Load(); n != 2 {
-			t.Errorf("the input was made %d times", n)
-		}
-	})
 }
 
 // TestSlowStop: while Stop reads a result, other nodes are decided and their Stop runs, so all of them take as long as

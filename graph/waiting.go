@@ -41,9 +41,8 @@ func (a *alarm) stop() { a.timer.Stop() }
 
 // pause is the time between two attempts at a node.
 type pause struct {
-	id       ID
-	until    time.Time
-	attempts int // before the pause
+	id    ID
+	until time.Time
 }
 
 // ring ends all waits that are due and sets the alarm for the next one.
@@ -64,10 +63,7 @@ func (s *scheduler) ring() {
 			s.alarm.set(p.until)
 			return false
 		}
-		// A node that was reconsidered and broke again has a new pause.
-		if s.phase[p.id] == sleeping && p.attempts == s.statusOf(p.id).Attempts {
-			s.reconsider(p.id)
-		}
+		s.reconsider(p.id)
 		return true
 	})
 }
@@ -85,15 +81,11 @@ func (s *scheduler) endHold(now time.Time) {
 // sleep pauses a node before its next attempt.
 func (s *scheduler) sleep(id ID) {
 	s.phase[id] = sleeping
-	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.pause(s.breaks[id])), s.statusOf(id).Attempts})
+	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.pause(s.breaks[id]))})
 }
 
 // park sets a node aside until another process releases its key.
 func (s *scheduler) park(id ID) {
-	if s.countUnresolved(id) > 0 {
-		s.reconsider(id)
-		return
-	}
 	s.phase[id] = parked
 	if len(s.parked) == 0 {
 		s.pollAt = s.alarm.setAfter(s.o.LockPoll)
@@ -108,9 +100,7 @@ func (s *scheduler) unpark(now time.Time) {
 		return
 	}
 	for _, id := range s.parked {
-		if s.phase[id] == parked {
-			s.enqueue(id)
-		}
+		s.enqueue(id)
 	}
 	s.parked = s.parked[:0]
 }

@@ -2,16 +2,12 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -132,9 +128,8 @@ func TestHealsWithAnotherOutput(t *testing.T) {
 	wantStates(t, g, p.execute(g), "a cached", "early cached", "late cached", "after cached")
 }
 
-// TestInputReplacedWhileRunning: an answer for an input that was replaced
-// meanwhile is not the answer of this run.
-func TestInputReplacedWhileRunning(t *testing.T) {
+// TestInputReplacedAfterUse: an answer for an input that the same run replaced is not the answer of this run.
+func TestInputReplacedAfterUse(t *testing.T) {
 	store := newLossy()
 	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, n := New(), 0
@@ -142,37 +137,32 @@ func TestInputReplacedWhileRunning(t *testing.T) {
 		n++
 		return out(ctx, w, fmt.Sprintf("try %d", n))
 	}})
-	hasRead, remade := make(chan struct{}), make(chan struct{})
-	runner := add(g, "runner", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+	hasRead := make(chan struct{})
+	early := add(g, "early", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		text, err := read(ctx, w, "a")
-		if text == "try 1" {
-			close(hasRead)
-			<-remade
-		}
 		if err != nil {
 			return Outcome{}, err
 		}
-		return out(ctx, w, "runner saw "+text)
+		if text == "try 1" {
+			close(hasRead)
+		}
+		return out(ctx, w, "early saw "+text)
 	}}, a)
+	after := add(g, "after", join(nil), early)
 	add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		<-hasRead
-		d, _ := w.Input("a", "out")
-		if n == 1 {
+		if d, _ := w.Input("a", "out"); n == 1 {
 			store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
-		} else {
-			close(remade)
 		}
 		return join(nil).work(ctx, w)
 	}}, a)
 	r := p.execute(g)
-	wantStates(t, g, r, "a done", "runner done", "noticer done")
-	if got := p.content(r, runner); got != "runner saw try 2" {
-		t.Errorf("content %q", got)
-	}
-	r = p.execute(g)
-	wantStates(t, g, r, "a cached", "runner cached", "noticer cached")
-	if got := p.content(r, runner); got != "runner saw try 2" {
-		t.Errorf("later, content %q", got)
+	for _, state := range []string{"done", "cached"} {
+		wantStates(t, g, r, "a "+state, "early "+state, "after "+state, "noticer "+state)
+		if p.content(r, early) != "early saw try 2" || p.content(r, after) != "early saw try 2" {
+			t.Errorf("%s: content %q and %q", state, p.content(r, early), p.content(r, after))
+		}
+		r = p.execute(g)
 	}
 }
 
@@ -200,53 +190,6 @@ func TestHealsOnceForMany(t *testing.T) {
 	}
 }
 
-// TestHealsWhileOthersWait: a dependent that waits, for its next attempt or for another worker, while its input is
-// produced again is not blocked.
-func TestHealsWhileOthersWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
-		g, value := New(), "x"
-		var remaking atomic.Bool
-		awake := make(chan struct{})
-		a := add(g, "a", &step{
-			describe: func(*Manifest) error { return nil },
-			work: func(ctx context.Context, w *Work) (Outcome, error) {
-				if remaking.Load() {
-					<-awake // until the pause of the other one is long over
-				}
-				return out(ctx, w, value)
-			},
-		})
-		first := true
-		sleeper := add(g, "sleeper", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-			if remaking.Load() && first {
-				first = false
-				return Outcome{}, errors.New("unplugged")
-			}
-			return join(nil).work(ctx, w)
-		}}, a)
-		g.Node(sleeper).Retry = Retry{Attempts: 2, Wait: 5 * time.Millisecond}
-		noticer := add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-			if remaking.Load() {
-				time.Sleep(2 * time.Millisecond)
-			}
-			return join(nil).work(ctx, w)
-		}}, a)
-		r := p.execute(g)
-		store.lose(r.Status(a))
-		remaking.Store(true)
-		time.AfterFunc(50*time.Millisecond, func() { close(awake) })
-		o := p.options()
-		o.Force = func(n *Node) bool { return n.Addr != "a" }
-		r = p.executeWith(t.Context(), g, o)
-		wantStates(t, g, r, "a done", "sleeper done", "noticer done")
-		if p.content(r, noticer) != "x" || p.content(r, sleeper) != "x" {
-			t.Error("wrong content")
-		}
-	})
-}
-
 // TestHealingGivesUp: a store that keeps losing what is put into it is reported as broken in bounded time.
 func TestHealingGivesUp(t *testing.T) {
 	store := newLossy()
@@ -259,7 +202,7 @@ func TestHealingGivesUp(t *testing.T) {
 	o.Force = func(n *Node) bool { return n.Addr == "c" }
 	r = p.executeWith(t.Context(), l.g, o)
 	wantStates(t, l.g, r, "a cached", "b done", "c broken")
-	if want := [3]int32{1, 1 + maxLosses, 1 + 1 + maxLosses}; l.ran() != want {
+	if want := [3]int32{1, 1 + maxPostponements, 1 + 1 + maxPostponements}; l.ran() != want {
 		t.Errorf("ran %v, want %v", l.ran(), want)
 	}
 
@@ -268,7 +211,7 @@ func TestHealingGivesUp(t *testing.T) {
 	never := ends(Outcome{}, fmt.Errorf("reading: %w", &cache.MissingError{}))
 	add(g, "never", never)
 	wantStates(t, g, p.execute(g), "never broken")
-	if n := never.ran.Load(); n > 1+maxLosses {
+	if n := never.ran.Load(); n > 1+maxPostponements {
 		t.Errorf("ran %d times", n)
 	}
 
@@ -283,7 +226,7 @@ func TestHealingGivesUp(t *testing.T) {
 	}}
 	add(g, "loser", loser, a)
 	wantStates(t, g, p.execute(g), "a done", "loser broken")
-	if n := loser.ran.Load(); n != 1+maxLosses {
+	if n := loser.ran.Load(); n != 1+maxPostponements {
 		t.Errorf("ran %d times", n)
 	}
 }
