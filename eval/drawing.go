@@ -2,9 +2,7 @@ package eval
 
 import (
 	"context"
-	"io"
 
-	"github.com/fevalgraph/fevalgraph/eval/pages"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -46,6 +44,3 @@ func Fold(how string) func(*graph.Node) string {
 		return ""
 	}
 }
-
-// WriteSVG writes a drawing as in the page of a cell.
-func WriteSVG(w io.Writer, d *graph.Drawing) error { return pages.Flow(d).WriteSVG(w, "graph") }

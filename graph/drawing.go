@@ -24,7 +24,6 @@ type Drawing struct {
 type Box struct {
 	Name    string
 	Nodes   int
-	Column  int    // of the first node
 	State   string // the most urgent one of its nodes
 	Seconds float64
 }
@@ -49,14 +48,13 @@ func urgency(state string) int {
 func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) string) *Drawing {
 	d := &Drawing{}
 	of, byName := make(map[ID]int, len(ids)), map[string]int{}
-	columns := g.columns(ids)
 	for _, id := range ids {
 		n, l := g.Node(id), stateOf(id)
 		name := fold(n)
 		at, known := byName[name]
 		if name == "" || !known {
 			at = len(d.Boxes)
-			d.Boxes = append(d.Boxes, Box{Name: cmp.Or(name, n.Addr), Column: columns[id], State: l.State})
+			d.Boxes = append(d.Boxes, Box{Name: cmp.Or(name, n.Addr), State: l.State})
 			if name != "" {
 				byName[name] = at
 			}
@@ -76,37 +74,6 @@ func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) stri
 	slices.SortFunc(d.Edges, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
 	d.Edges = slices.Compact(d.Edges)
 	return d
-}
-
-// columns returns the column of each node. Nodes of a kind share a column, unless some depend on others,
-// since edges lead to the right.
-func (g *Graph) columns(ids []ID) map[ID]int {
-	type column struct {
-		depth int
-		kind  string
-	}
-	of, all := make(map[ID]column, len(ids)), []column(nil)
-	for _, id := range ids {
-		n := g.Node(id)
-		c := column{kind: n.Kind}
-		for _, dep := range n.Deps {
-			if on, in := of[dep.On]; in {
-				c.depth = max(c.depth, on.depth+1)
-			}
-		}
-		of[id] = c
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b column) int { return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.kind, b.kind)) })
-	all = slices.Compact(all)
-	numbers, columns := make(map[column]int, len(all)), make(map[ID]int, len(ids))
-	for i, c := range all {
-		numbers[c] = i
-	}
-	for id, c := range of {
-		columns[id] = numbers[c]
-	}
-	return columns
 }
 
 // Notes returns the lines below a box's name.

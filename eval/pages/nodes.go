@@ -29,13 +29,17 @@ type nodes struct {
 	byName map[string][]event.NodeDone
 	linked map[string]*linked // by address, including shared nodes
 	trees  map[string]*page.Tree
-	// figures are the addresses of nodes with figures, by problem and solution.
-	figures map[plan.CellID][]string
+}
+
+// linked is a node that produced results, with the addresses of its dependencies.
+type linked struct {
+	graph.Row
+	deps []string
 }
 
 // nodesOf returns the nodes that produced the results of a run, which it reads once.
 func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
-	n := &nodes{Judged: history.JudgedIn(of.Results), source: s, byName: map[string][]event.NodeDone{}, linked: map[string]*linked{}, trees: map[string]*page.Tree{}, figures: map[plan.CellID][]string{}}
+	n := &nodes{Judged: history.JudgedIn(of.Results), source: s, byName: map[string][]event.NodeDone{}, linked: map[string]*linked{}, trees: map[string]*page.Tree{}}
 	for _, run := range n.Runs() {
 		last := map[string]int{} // index in byName of the event for an address
 		err := history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
@@ -57,11 +61,6 @@ func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
 	}
 	err := n.Nodes(s.State, func(row *graph.Row, deps []string) {
 		known := n.linked[row.Addr]
-		if known == nil && row.Kind == plan.KindFigures {
-			about := plan.NodeCell(&graph.Node{Labels: row.Labels})
-			about = plan.CellID{Problem: about.Problem, Solution: about.Solution}
-			n.figures[about] = append(n.figures[about], row.Addr)
-		}
 		if known == nil || known.Key.IsZero() {
 			n.linked[row.Addr] = &linked{*row, deps}
 		}

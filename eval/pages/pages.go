@@ -91,7 +91,7 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 		return nil, exit.Past(err)
 	}
 	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.ofCell(ctx, cell) }
-	p.Graph, p.Sources = made.graph, made.sources
+	p.Sources = made.sources
 	p.Tree = func(id string) (*page.Tree, error) { return made.tree(ctx, id) }
 	return p, nil
 }

@@ -47,7 +47,7 @@ func (n *nodes) sources(cell *report.Cell) []page.Trees {
 func (n *nodes) treesBelow(addr, kind, checkpoint string) string {
 	var found []string
 	seen, open := map[string]bool{addr: true}, []string{addr}
-	for len(open) > 0 && len(seen) < mostDrawn {
+	for len(open) > 0 && len(seen) < mostWalked {
 		node := n.linked[open[0]]
 		open = open[1:]
 		if node == nil {

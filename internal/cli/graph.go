@@ -14,10 +14,7 @@ import (
 )
 
 // graphFormats lists the formats of graph: drawings, and a list of nodes.
-var (
-	drawings     = append(slices.Clone(graph.Formats), "svg")
-	graphFormats = append(slices.Clone(drawings), "json")
-)
+var graphFormats = append(slices.Clone(graph.Formats), "json")
 
 func (a *app) graphCommand() *cobra.Command {
 	var format, fold string
@@ -27,11 +24,10 @@ func (a *app) graphCommand() *cobra.Command {
 Nodes have the colour of their state in the plan, and the duration of their
 work. With --fold, all nodes of a kind or of a cell are one box, with the state
 that needs attention most and the sum of the durations.`,
-		`  fevalgraph graph --svg >graph.svg
-  fevalgraph graph kvstore/reference --mermaid
-  fevalgraph graph --fold kind --dot | dot -Tpng >graph.png`,
+		`  fevalgraph graph kvstore/reference --mermaid
+  fevalgraph graph --fold kind --dot | dot -Tsvg >graph.svg`,
 		func(cmd *cobra.Command, args []string) error {
-			for _, name := range drawings {
+			for _, name := range graph.Formats {
 				if *short[name] {
 					format = name
 				}
@@ -64,18 +60,14 @@ that needs attention most and the sum of the durations.`,
 			if format == "json" {
 				return p.Plan.Graph.RenderJSON(a.io.Out, ids, states)
 			}
-			drawing := p.Plan.Graph.Draw(ids, states, eval.Fold(fold))
-			if format == "svg" {
-				return eval.WriteSVG(a.io.Out, drawing)
-			}
-			return drawing.Render(a.io.Out, format)
+			return p.Plan.Graph.Draw(ids, states, eval.Fold(fold)).Render(a.io.Out, format)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(graphFormats, ", "))
 	cmd.Flags().StringVar(&fold, "fold", "", "one box for all nodes of each `WHAT`: kind, cell")
-	for _, name := range drawings {
+	for _, name := range graph.Formats {
 		short[name] = cmd.Flags().Bool(name, false, "short for --format "+name)
 	}
-	cmd.MarkFlagsMutuallyExclusive(append(slices.Clone(drawings), "format")...)
+	cmd.MarkFlagsMutuallyExclusive(append(slices.Clone(graph.Formats), "format")...)
 	return cmd
 }

@@ -115,9 +115,6 @@ func (s *Shape) attributes() [][2]string {
 		put("y", s.Y)
 		put("width", s.W)
 		put("height", s.H)
-		if s.R > 0 {
-			put("rx", s.R)
-		}
 	case Line:
 		put("x1", s.X)
 		put("y1", s.Y)

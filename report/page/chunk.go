@@ -11,7 +11,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/draw"
 )
 
 const (
@@ -33,8 +32,7 @@ type details struct {
 	Cell  *report.Cell `json:"cell"`
 	Nodes []Node       `json:"nodes"`
 	// More is the number of omitted nodes.
-	More  int           `json:"more,omitempty"`
-	Graph *draw.Drawing `json:"graph,omitempty"`
+	More int `json:"more,omitempty"`
 	// Trees are the indices of the submissions in the chunks of trees, by checkpoint: -1 if unknown, -2 if it
 	// did not fit. Empty if all are unknown.
 	Trees    []int     `json:"trees,omitempty"`

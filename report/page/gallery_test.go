@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/draw"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -24,11 +23,6 @@ func gallery(problems, repeats int) *Page {
 				{Addr: "submission:" + c.Problem + "/checkpoint_1/" + c.Solution, Kind: "submission", State: "done", Cause: "source changed", Files: []string{"solutions/" + c.Solution + "/main.py (modified)"}, Seconds: 0.002, Attempt: 1},
 				{Addr: "pytest:" + c.Problem + "/checkpoint_1/" + c.Solution, Kind: "pytest", State: "done", Cause: "submission changed", Log: "2 failed, 5 passed in 0.41s", Seconds: 3.2, Attempt: 1},
 			}, nil
-		},
-		Graph: func(c *report.Cell) *draw.Drawing {
-			return draw.Flow([]draw.Box{{Name: "tests checkpoint_1", Note: "cached", Role: "s0"}, {Name: "submission checkpoint_1", Note: "done, 2ms", Role: "good"},
-				{Name: "pytest checkpoint_1", Note: "broken, 3.2s", Role: "fault", Column: 1}, {Name: "parse checkpoint_1", Note: "blocked", Role: "fault", Column: 2},
-				{Name: "aggregate checkpoint_1", Note: "blocked", Role: "fault", Column: 3}}, [][2]int{{0, 2}, {1, 2}, {2, 3}, {3, 4}})
 		},
 		Sources: func(c *report.Cell) (all []Trees) {
 			for i := range c.Checkpoints {

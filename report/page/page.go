@@ -13,7 +13,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/draw"
 )
 
 // ErrNoResults means that no run has results.
@@ -37,9 +36,6 @@ type Page struct {
 	// Nodes returns the nodes of a cell of the last run. It is called once for each cell, from one goroutine at
 	// a time.
 	Nodes func(*report.Cell) ([]Node, error)
-	// Graph draws the nodes of a cell, including shared nodes. If Graph or its result is nil, edges are
-	// unknown.
-	Graph func(*report.Cell) *draw.Drawing
 	// Sources returns the trees that each checkpoint of a cell was judged on. nil means unknown.
 	Sources func(*report.Cell) []Trees
 	// Tree reads a tree of Sources. It returns nil if the tree is gone.

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/report/draw"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -38,9 +37,6 @@ func sample(cells int) *Page {
 		Words: func(c report.Checkpoint) []string { return []string{"failed"} },
 		Nodes: func(*report.Cell) ([]Node, error) {
 			return []Node{{Addr: "pytest:" + hostile, Kind: "pytest", State: "done", Cause: hostile, Files: []string{hostile}, Log: hostile, Fields: [][2]string{{hostile, hostile}}}}, nil
-		},
-		Graph: func(*report.Cell) *draw.Drawing {
-			return draw.Flow([]draw.Box{{Name: hostile, Note: hostile, Title: hostile}, {Name: hostile, Column: 1}}, [][2]int{{0, 1}})
 		},
 		Sources: func(c *report.Cell) []Trees { return []Trees{{Submission: c.Problem, Tests: "tests"}} },
 		Tree: func(id string) (*Tree, error) {

@@ -100,9 +100,6 @@ func (p *Page) sendTrees(cells []*report.Cell, send func(any) (string, error)) (
 // addSources adds the sources of a cell to its details: the indices of its submissions, and excerpts for
 // checkpoints whose submission is in the page.
 func (p *Page) addSources(d *details, cell *report.Cell, places map[string]int) error {
-	if p.Graph != nil {
-		d.Graph = p.Graph(cell)
-	}
 	if p.Sources == nil {
 		return nil
 	}

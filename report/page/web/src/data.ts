@@ -68,7 +68,7 @@ export interface Node {
 }
 export interface Details {
   cell: { message: string | null; status: string; checkpoints: Checkpoint[]; recorded?: { by: string; score: number | null } }
-  nodes: Node[]; more?: number; graph?: Drawing
+  nodes: Node[]; more?: number
   trees?: number[] // by checkpoint: -1 means unknown, -2 omitted
   excerpts?: Excerpt[]; shown?: Record<number, Record<number, number[]>> // by checkpoint and test
 }

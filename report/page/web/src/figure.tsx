@@ -8,7 +8,7 @@ import { visible } from './text'
 function attributes({ k, c, x = 0, y = 0, w = 0, h = 0, r = 0, d, a, t }: Shape): Record<string, string | number> {
   const of: Record<string, string | number> = { class: c ?? '' }
   switch (k) {
-    case 'rect': return { ...of, x, y, width: w, height: h, ...r ? { rx: r } : {} }
+    case 'rect': return { ...of, x, y, width: w, height: h }
     case 'line': return { ...of, x1: x, y1: y, x2: x + w, y2: y + h }
     case 'circle': return { ...of, cx: x, cy: y, r }
     case 'path': return { ...of, d: d ?? '' }
@@ -16,7 +16,7 @@ function attributes({ k, c, x = 0, y = 0, w = 0, h = 0, r = 0, d, a, t }: Shape)
   return { ...of, x, y, dy: '.35em', ...a ? { 'text-anchor': a } : {}, ...t ? { transform: `rotate(-90 ${x} ${y})` } : {} }
 }
 
-export function Drawn({ of, label }: { of: Drawing; label: string }) {
+function Drawn({ of, label }: { of: Drawing; label: string }) {
   return (
     <svg class="figure" viewBox={`0 0 ${of.w} ${of.h}`} width={of.w} height={of.h} role="img" aria-label={label}>
       {of.shapes?.map(s => createElement(s.k, attributes(s), s.s, s.o && <title>{s.o}</title>))}

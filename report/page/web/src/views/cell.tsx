@@ -1,7 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { cellName, findCell, value } from '../cells'
 import { readDetails, type Checkpoint, type Details, type Excerpt, type Index, type Node, type Test } from '../data'
-import { Drawn } from '../figure'
 import { Mark, Tally, Text, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { escape } from '../selector'
@@ -123,7 +122,7 @@ function Body({ x, at, d, route }: { x: Index; at: number; d: Details; route: Ro
           <Tests c={withExcerpts(d, k)} order={x.groups} key={c.name} />
         </section>)}
       {c && d.trees && <Source x={x} at={at} d={d} k={k} route={route} key={'source ' + c.name} />}
-      <Nodes nodes={d.nodes.filter(n => !c || isOf(n, c) || !all.some(o => isOf(n, o)))} more={d.more ?? 0} graph={d.graph} />
+      <Nodes nodes={d.nodes.filter(n => !c || isOf(n, c) || !all.some(o => isOf(n, o)))} more={d.more ?? 0} />
     </>)
 }
 
@@ -223,12 +222,11 @@ function Commands({ addr }: { addr: string }) {
 }
 
 /** The nodes behind the verdict: why each was executed, its log and its manifest. */
-function Nodes({ nodes, more, graph }: { nodes: Node[]; more: number; graph?: Details['graph'] }) {
-  if (nodes.length === 0 && !graph) return null
+function Nodes({ nodes, more }: { nodes: Node[]; more: number }) {
+  if (nodes.length === 0) return null
   return (
     <section aria-labelledby="nodes">
       <h2 id="nodes">Nodes behind the verdict</h2>
-      {graph && <div class="scroll graph" tabIndex={0} role="group" aria-label="Graph of the cell"><Drawn of={graph} label="What the cell needed, from left to right, with states and durations" /></div>}
       {nodes.map(n => (
         <section class="node">
           <h3><Mark of={n.state} /> {n.addr}</h3>
