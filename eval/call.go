@@ -33,7 +33,6 @@ type call struct {
 	Config *lang.Config
 	source
 
-	began      time.Time
 	options    *Options
 	access     Access
 	state      string // .fevalgraph
@@ -75,11 +74,11 @@ func openCall(ctx context.Context, o Options, access Access, known *partition.In
 	t, untraced := partition.NewTrace(), o
 	o.LookupEnv = t.LookupEnv(untraced.Getenv)
 	root := cache.Probe{Path: options.Absolute(o.ProjectDir()), Follow: true, Exists: true}.Sight()
-	c := &call{began: time.Now(), options: &o, access: access, trace: t, secretEnv: untraced.Getenv}
+	c, began := &call{options: &o, access: access, trace: t, secretEnv: untraced.Getenv}, time.Now()
 	if c.Config = recallConfig(&o, known); c.Config != nil {
 		c.warnings = known.Warnings
 	} else {
-		if err := c.load(c.began); err != nil {
+		if err := c.load(began); err != nil {
 			return nil, err
 		}
 		c.inputs = append(c.inputs, root)

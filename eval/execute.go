@@ -106,9 +106,6 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 			Hooks:   graph.Hooks{Force: g.force, Refuse: r.merged.Refusal(g.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog},
 			Backlog: g.site.Queue(),
 		}
-		if rec.trace != nil {
-			o.Profile = rec.trace
-		}
 		rep, err := g.Plan.Graph.Execute(ctx, g.targets, o)
 		x := &execution{goals: g, rep: rep}
 		if rep.Foreign > 0 && left == executions-1 {

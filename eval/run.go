@@ -14,7 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -33,16 +32,7 @@ type Request struct {
 	EachNode bool            // Progress receives an event for each node, regardless of the number of fresh ones
 	Policy   *verdict.Policy // for the exit class; nil uses each checkpoint's own policy
 	Progress event.Sink      // receives the events of the run; can be nil
-	Trace    Trace           // receives timings; can be nil
 	merged   *shards.Merged  // results of other machines; nil runs everything here
-}
-
-// Trace receives the phases and events of a run.
-type Trace interface {
-	event.Sink
-	graph.Profile
-	// Phase reports the end of a phase that started at began.
-	Phase(name string, began time.Time)
 }
 
 // Run evaluates a project: it loads changed files, compiles them, executes stale nodes and collects the
@@ -71,13 +61,7 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	rec.phase("configuration and graph", f.began)
-
-	executing := time.Now()
 	x, results, err := g.execute(ctx, rec)
-	rec.phase("decisions and work", executing)
-
-	collecting := time.Now()
 	out = x.outcome(ctx, results, err)
 	var saving errgroup.Group // for things that only save time
 	saving.Go(f.files.Save)
@@ -86,7 +70,6 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 	}
 	out.worsen(err)
 	rec.sinks.Emit(out.End)
-	rec.phase("results", collecting)
 	err = errors.Join(err, rec.Close(), saving.Wait())
 	out.worsen(err)
 	f.stores.Flush(ctx)
@@ -167,7 +150,6 @@ func (r *Request) words() string {
 type recording struct {
 	*event.Recorder
 	sinks event.Sinks
-	trace Trace // can be nil
 }
 
 // record begins the record of a run. Progress receives the events of decided nodes, the record those of all
@@ -178,12 +160,9 @@ func (g *goals) record() (*recording, error) {
 		return nil, err
 	}
 	r := &g.request
-	rec := &recording{Recorder: recorder, sinks: event.Sinks{recorder}, trace: r.Trace}
+	rec := &recording{Recorder: recorder, sinks: event.Sinks{recorder}}
 	if r.Progress != nil {
 		rec.sinks = append(rec.sinks, r.Progress)
-	}
-	if r.Trace != nil {
-		rec.sinks = append(rec.sinks, r.Trace)
 	}
 	c := g.count()
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: g.run, Version: g.options.Version, Nodes: c.nodes,
@@ -200,10 +179,4 @@ func (g *goals) record() (*recording, error) {
 	rec.sinks[1:].Emit(start)
 	g.announce(rec)
 	return rec, nil
-}
-
-func (r *recording) phase(name string, began time.Time) {
-	if r.trace != nil {
-		r.trace.Phase(name, began)
-	}
 }

@@ -55,9 +55,6 @@ func (s *scheduler) newAttempt(id ID) *attempt {
 	a := &attempt{id: id, n: n, key: st.Key, manifest: st.Manifest, forced: s.forcedReason(id) != "", pool: s.poolName(n),
 		work: newWork(n.Addr, st.Attempts+1, s.o.Store, s.inputs(nil, n))}
 	a.work.Forced = s.isForcedByCaller(id)
-	if s.o.Profile != nil {
-		a.work.phases = &phases{}
-	}
 	s.running++
 	s.countQueued(id, -1)
 	s.phase[id] = running
@@ -66,13 +63,9 @@ func (s *scheduler) newAttempt(id ID) *attempt {
 
 // run implements job.
 func (a *attempt) run(ctx context.Context, s *scheduler) {
-	a.work.Phase(LookUp)
 	s.runAttempt(ctx, a)
 	if a.result.kind == broke {
 		s.afterBreak(ctx, a)
-	}
-	if p := a.work.phases; p != nil {
-		s.o.Profile.Worked(a.n.Addr, a.pool, a.work.Attempt, p.marks, time.Now())
 	}
 }
 
@@ -105,7 +98,6 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 	s.announceStart(a)
 	s.doWork(ctx, a)
 	if r.err == nil {
-		a.work.Phase(Storing)
 		r.err = s.storeAnswer(ctx, a)
 	}
 	if r.err == nil {
@@ -129,7 +121,6 @@ func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	if far, ok := s.o.Store.(cache.Fetcher); ok {
 		far.Fetch(ctx, w.consumedOutputs())
 	}
-	w.Phase(Working)
 	started := time.Now()
 	r.outcome, r.err = runTask(ctx, a.n.Task, w)
 	r.seconds = time.Since(started).Seconds()

@@ -61,7 +61,7 @@ func (s *scheduler) usable(id ID) bool {
 
 // check makes a decision. It does not hold the lock, so it only reads data of the scheduler that does not
 // change during an execution.
-func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
+func (s *scheduler) check(ctx context.Context, d *decision) {
 	if d.n.Pinned != nil && d.forced == "" {
 		d.verdict = fresh
 		d.record = cache.Record{Class: cache.ClassDone, Outputs: d.n.Pinned.Outputs}
@@ -81,7 +81,6 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		d.verdict = wrong
 		return
 	}
-	p.enter(LookUp)
 	d.describeInputs(m)
 	d.buf = m.Bytes()
 	d.status.Key, d.status.Manifest = m.Key(), d.buf

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 	"unique"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -79,14 +78,7 @@ func (s *scheduler) isForcedByCaller(id ID) bool {
 
 // run implements job.
 func (d *decision) run(ctx context.Context, s *scheduler) {
-	if s.o.Profile == nil {
-		s.check(ctx, d, nil)
-	} else {
-		p := &phases{}
-		p.enter(Hashing)
-		s.check(ctx, d, p)
-		s.o.Profile.Decided(d.n.Addr, p.marks, time.Now())
-	}
+	s.check(ctx, d)
 	switch {
 	case s.o.DryRun:
 		if d.verdict == stale || d.verdict == follows {

@@ -31,8 +31,6 @@ type Options struct {
 	Hooks
 	// Backlog, if not nil, is updated with the nodes that wait for slots of pools.
 	Backlog *Backlog
-	// Profile, if not nil, receives durations of phases.
-	Profile Profile
 }
 
 // Limits contains the limits on decisions, and the interval of attempts to lock a key.

@@ -17,7 +17,6 @@ type Work struct {
 	inputs   []input
 	index    map[string]int // inputs by name
 	notes    []string
-	phases   *phases // nil without a Profile
 }
 
 func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {

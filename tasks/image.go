@@ -70,7 +70,6 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	recipe := backend.Recipe{Dockerfile: i.inContext(), Text: i.text, Context: tree, Afresh: w.Forced}
 	var log capped.Buffer
-	w.Phase(graph.Executing)
 	content, err := i.Builder.Build(ctx, recipe, io.MultiWriter(&log, w.Log))
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)
@@ -85,7 +84,6 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 			return graph.Outcome{}, fmt.Errorf("building from %s: %s now refers to another image: %w", i.Dockerfile, needed[n].Label, &cache.ChangedError{Path: i.Dockerfile})
 		}
 	}
-	w.Phase(graph.Storing)
 	digest, err := cache.PutBytes(ctx, w.Store, content)
 	if err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing the identity of the image: %w", err)

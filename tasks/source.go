@@ -197,7 +197,6 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err != nil {
 		return graph.Outcome{}, &graph.InputError{Err: err}
 	}
-	w.Phase(graph.Storing)
 	if err := s.PutFound(ctx, w.Store); err != nil {
 		return graph.Outcome{}, err
 	}

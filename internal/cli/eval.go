@@ -22,7 +22,7 @@ its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.
 		func(cmd *cobra.Command, args []string) error {
 			o := a.options()
 			o.AdHoc = &lang.AdHoc{Problem: args[0], Path: args[1], Checkpoint: checkpoint, Backend: on}
-			return a.evaluate(cmd.Context(), o, f.request([]string{"suite=eval"}), timing{})
+			return a.evaluate(cmd.Context(), o, f.request([]string{"suite=eval"}), "")
 		})
 	cmd.Args = arguments(2, 2, "a problem and the path of a submission")
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")

@@ -108,7 +108,7 @@ every cell of a missing shard, which exits with 3.
   fevalgraph merge ../a ../b`,
 		func(cmd *cobra.Command, args []string) error {
 			m.Inputs, m.Policy = args, policy.policy
-			_, err := a.present(eval.Request{Policy: m.Policy}, timing{}, true, func(r eval.Request) (*eval.Outcome, error) {
+			_, err := a.present(eval.Request{Policy: m.Policy}, "", true, func(r eval.Request) (*eval.Outcome, error) {
 				m.Progress = r.Progress
 				return eval.Merge(cmd.Context(), a.options(), m)
 			})

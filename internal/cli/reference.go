@@ -131,7 +131,7 @@ func (a *app) judgeReferences(ctx context.Context, f *referenceFlags) (*eval.Out
 		r.Force = all
 	}
 	o.References = max(f.repeat, 1)
-	out, err := a.run(ctx, o, r, timing{}, a.flags.verbose)
+	out, err := a.run(ctx, o, r, "", a.flags.verbose)
 	if failed := (*exit.Error)(nil); out != nil && errors.As(err, &failed) && failed.Class == exit.Failed && failed.Err == nil {
 		err = nil
 	}

@@ -19,7 +19,7 @@ type runFlags struct {
 	keepGoing, failFast, dryRun bool
 	only, not, force, retry     []string
 	shard, cells, pairs         string
-	timing                      timing
+	otlp                        string
 	policy                      policyFlag
 }
 
@@ -94,34 +94,34 @@ be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 			if f.dryRun {
 				return a.runPlan(cmd.Context(), f.request(args), "", false)
 			}
-			return a.evaluate(cmd.Context(), a.options(), f.request(args), f.timing)
+			return a.evaluate(cmd.Context(), a.options(), f.request(args), f.otlp)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
 	f.addDryRun(cmd)
-	f.timing.add(cmd)
+	cmd.Flags().StringVar(&f.otlp, "otlp", "", "send spans of the run, its cells and executed nodes to the OpenTelemetry endpoint `URL`")
 	return cmd
 }
 
 // evaluate executes a request, and shows progress and outcome.
-func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, to timing) error {
-	_, err := a.run(ctx, o, r, to, true)
+func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, endpoint string) error {
+	_, err := a.run(ctx, o, r, endpoint, true)
 	return err
 }
 
 // run does the same as evaluate and returns the outcome, which can be nil. The error contains the exit class.
-func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, to timing, table bool) (*eval.Outcome, error) {
-	return a.present(r, to, table, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
+func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, endpoint string, table bool) (*eval.Outcome, error) {
+	return a.present(r, endpoint, table, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
 }
 
 // present shows the progress and outcome of run, with a table of its results if table is set.
-func (a *app) present(r eval.Request, to timing, table bool, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
+func (a *app) present(r eval.Request, endpoint string, table bool, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	progress, err := a.progress()
 	if err != nil {
 		return nil, err
 	}
 	r.Progress, r.EachNode = progress, a.flags.json || a.flags.verbose
-	write, err := to.observe(&r)
+	send, err := a.recordSpans(endpoint, &r)
 	if err != nil {
 		return nil, errors.Join(exit.With(exit.Usage, err), progress.Close())
 	}
@@ -130,7 +130,8 @@ func (a *app) present(r eval.Request, to timing, table bool, run func(eval.Reque
 	if out == nil {
 		return nil, err
 	}
-	if showErr = errors.Join(showErr, write(a, out)); showErr != nil {
+	send(out)
+	if showErr != nil {
 		if out.Exit == exit.Passed {
 			out.Exit = exit.NotJudged
 		}

@@ -43,7 +43,7 @@ Exit codes: 130 interrupted, 2 or 4 if the first call is invalid.`,
 func (a *app) runWatch(ctx context.Context, r eval.Request) error {
 	w := eval.NewWatch(a.options())
 	return a.whenever(ctx, w, func() error {
-		_, err := a.present(r, timing{}, true, func(r eval.Request) (*eval.Outcome, error) { return w.Run(ctx, r) })
+		_, err := a.present(r, "", true, func(r eval.Request) (*eval.Outcome, error) { return w.Run(ctx, r) })
 		return err
 	})
 }

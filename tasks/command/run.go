@@ -181,7 +181,6 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan,
 	if r.UV == nil {
 		return nil, p, nil
 	}
-	w.Phase(graph.Preparing)
 	uv, err := r.UV.prepare(ctx, w, r.Backend, r.Env)
 	p.Spec.Snapshot, p.Within = uv.snapshot, uv.wrap
 	return &uv, p, err

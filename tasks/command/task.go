@@ -122,7 +122,6 @@ func (t *Task) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use
 func (t *Task) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	var python *prepared
 	if p := t.Python; p != nil {
-		w.Phase(graph.Preparing)
 		interpreter, version, err := p.Interpreter(ctx)
 		if err != nil {
 			return session.Plan{}, err

@@ -126,7 +126,6 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 		}
 		p.Files = append(p.Files, backend.File{Path: f.name, Digest: d})
 	}
-	w.Phase(graph.Executing)
 	return c.Box.runSettled(ctx, p)
 }
 

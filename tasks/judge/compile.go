@@ -98,7 +98,6 @@ func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 }
 
 func (c *Compile) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	w.Phase(graph.Storing)
 	if o, refused, err := c.Source.Refusal(ctx, w.Store); refused {
 		return o, err
 	}
@@ -106,7 +105,6 @@ func (c *Compile) work(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	w.Phase(graph.Executing)
 	d, program, err := c.compile(ctx, w, files)
 	if err != nil {
 		return graph.Outcome{}, err
@@ -226,12 +224,10 @@ func (t *Tool) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (t *Tool) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	w.Phase(graph.Storing)
 	files, err := t.Source.Put(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	w.Phase(graph.Executing)
 	d, program, err := gxx(ctx, t.Box, files, ToolFile(t.Name), t.Flags, t.Limits)
 	if err != nil {
 		return graph.Outcome{}, err

@@ -73,7 +73,6 @@ func (i *Interact) work(ctx context.Context, w *graph.Work) (graph.Outcome, erro
 		}
 		interactor.Files = append(interactor.Files, backend.File{Path: f.name, Digest: d})
 	}
-	w.Phase(graph.Executing)
 	endings, err := i.talk(ctx, solution, interactor)
 	if err != nil {
 		return k.Outcome, err

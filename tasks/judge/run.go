@@ -149,7 +149,6 @@ func (r *Run) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return k.Outcome, err
 	}
 	argv, as := r.Language.program(r.Filename)
-	w.Phase(graph.Executing)
 	ends, err := r.Box.patient(ctx, backend.Program{
 		Argv: argv, Env: r.Box.Env, Files: []backend.File{{Path: as, Digest: program}}, Stdin: in, Limits: r.Limits,
 	})

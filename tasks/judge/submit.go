@@ -99,7 +99,6 @@ func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 }
 
 func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, error) {
-	w.Phase(graph.Storing)
 	files, err := s.Source.Put(ctx, w)
 	if err != nil {
 		return nil, err
@@ -115,7 +114,6 @@ func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, erro
 	if strings.TrimSpace(string(content)) == "" {
 		return &backend.Grade{Rejected: "the source is empty"}, nil
 	}
-	w.Phase(graph.Executing)
 	return s.submitSettled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
 }
 

@@ -219,7 +219,6 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // plan returns the description of the workspace, and the location of pytest in it.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, in pytestLocation, err error) {
-	w.Phase(graph.Preparing)
 	in, err = r.Environment.prepare(ctx, r, r.Env.Preparing())
 	submission, _ := w.Input("submission", "tree")
 	return session.Plan{

@@ -80,7 +80,6 @@ func Enter(ctx context.Context, w *graph.Work, p Plan, use func(*Session) error)
 }
 
 func enter(ctx context.Context, w *graph.Work, p Plan, last bool, use func(*Session) error) error {
-	w.Phase(graph.Workspace)
 	s := &Session{plan: p, w: w, last: last, left: p.SetupTimeout}
 	spec := p.Spec
 	spec.Isolated = w.Isolated
@@ -88,7 +87,6 @@ func enter(ctx context.Context, w *graph.Work, p Plan, last bool, use func(*Sess
 	s.Session, err = p.Backend.Open(ctx, spec)
 	if s.Session != nil {
 		defer func() { // closing ends processes; that must happen on a cancelled run, too
-			w.Phase(graph.Closing)
 			s.Close(context.WithoutCancel(ctx))
 		}()
 	}
@@ -121,7 +119,6 @@ func (s *Session) In(argv []string) []string {
 
 // Place puts inputs into the workspace.
 func (s *Session) Place(ctx context.Context, inputs ...backend.Input) error {
-	s.w.Phase(graph.Workspace)
 	return s.Session.Place(ctx, inputs...)
 }
 
@@ -131,7 +128,6 @@ func (s *Session) Setup() []byte { return s.setup.Bytes() }
 // SetUp runs a set-up command. It returns how the command failed, unless the machine or the problem is at
 // fault.
 func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err error) {
-	s.w.Phase(graph.Executing)
 	masked := s.plan.Env.Masked()
 	log := io.MultiWriter(&s.setup, s.w.Log)
 	var said capped.Buffer // output of only this command
@@ -208,10 +204,8 @@ func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
 	if p.Split {
 		c.Errors = errs
 	}
-	s.w.Phase(graph.Executing)
 	s.ran = true
 	exit, err := s.Exec(ctx, c)
-	s.w.Phase(graph.Storing)
 	printed := Printed{Exit: exit}
 	printed.Output, printed.RawOutput = out.end()
 	printed.Errors, printed.RawErrors = errs.end()
