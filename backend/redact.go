@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -34,16 +33,10 @@ func RedactBytes(b []byte, secrets []string) []byte {
 	return compilePatterns(secrets).mask(b)
 }
 
-// pattern describes a form of a secret. Line breaks can interrupt a form that wraps.
-type pattern struct {
-	text  []byte
-	wraps bool
-}
-
-// patterns finds patterns by their beginnings.
+// patterns finds texts by their first two bytes.
 type patterns struct {
 	begins [256]bool
-	pairs  map[[2]byte][]pattern // by the first two bytes of a text
+	pairs  map[[2]byte][][]byte
 }
 
 func (p *patterns) mask(b []byte) []byte {
@@ -61,105 +54,38 @@ func compilePatterns(secrets []string) *patterns {
 		}
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return len(s) < MinSecret })
-	wraps := map[string]bool{}
+	forms := map[string]bool{}
 	for _, s := range parts {
-		wraps[s] = false
-		add := func(forms []string, wrapped bool) {
-			for _, form := range forms {
-				if len(form) >= max(min(leastForm, len(s)), MinSecret) {
-					wraps[form] = wrapped
-				}
+		forms[s] = true
+		for _, form := range encodings(s) {
+			if len(form) >= max(min(leastForm, len(s)), MinSecret) {
+				forms[form] = true
 			}
 		}
-		add(letterings(s), false)
-		add(encodings(s), true)
 	}
-	out := &patterns{pairs: map[[2]byte][]pattern{}}
-	for s, wraps := range wraps {
-		p := pattern{[]byte(s), wraps}
-		pairs := [][2]byte{{s[0], s[1]}}
-		if wraps {
-			pairs = append(pairs, [2]byte{s[0], '\r'}, [2]byte{s[0], '\n'})
-		}
-		for _, pair := range pairs {
-			out.pairs[pair] = append(out.pairs[pair], p)
-		}
+	out := &patterns{pairs: map[[2]byte][][]byte{}}
+	for s := range forms {
+		pair := [2]byte{s[0], s[1]}
+		out.pairs[pair] = append(out.pairs[pair], []byte(s))
 		out.begins[s[0]] = true
 	}
 	return out
 }
 
-// letterings returns the forms in which programs print a text as letters: in JSON, as a literal of
-// Python, Go or the shell, in a URL, in XML or HTML.
-func letterings(s string) []string {
-	quoted := strconv.Quote(s)
-	ascii := strconv.QuoteToASCII(s)
-	forms := []string{
-		quoted[1 : len(quoted)-1], ascii[1 : len(ascii)-1], strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`),
-		strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s),
-		url.QueryEscape(s), url.PathEscape(s),
-		strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s),
-	}
-	if encoded, err := json.Marshal(s); err == nil { // with <, > and & as numbers
-		forms = append(forms, string(encoded[1:len(encoded)-1]))
-	}
-	for _, quotes := range [][2]string{{"&quot;", "'"}, {"&quot;", "&#x27;"}, {"&quot;", "&#39;"}, {"&quot;", "&apos;"}, {"&#34;", "&#39;"}} {
-		forms = append(forms, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, quotes[0], "'", quotes[1]).Replace(s))
-	}
-	const unreserved = "-._~" // besides letters and digits; then the characters that urllib and JavaScript do not escape either
-	for _, safe := range []string{"", "/", "!'()*", "!#$&'()*+,/:;=?@"} {
-		for _, verb := range []string{"%%%02X", "%%%02x"} {
-			forms = append(forms, formatBytes(s, verb, "", unreserved+safe))
-		}
-	}
-	const printable = " !\"#$%&'()*+,-./:;<=>?@[]^_`{|}~"
-	for verb, escaped := range map[string]string{
-		`\x%02x`: "'", `\x%02X`: "'", `\%03o`: "'", "&#%d;": "&<>", "&#x%x;": "&<>", "&#x%X;": "&<>", "=%02X": "=",
-	} {
-		safe := strings.Map(func(r rune) rune {
-			if strings.ContainsRune(escaped, r) {
-				return -1
-			}
-			return r
-		}, printable)
-		forms = append(forms, formatBytes(s, verb, "", printable), formatBytes(s, verb, "", safe))
-	}
-	return forms
-}
-
 // leastForm is the minimum length of masked forms other than the text itself.
 const leastForm = 2 * MinSecret
 
-// formatBytes formats each byte of s with a verb and a separator, except for letters, digits and the bytes in
-// safe. If safe is empty, it formats all bytes.
-func formatBytes(s, verb, between, safe string) string {
-	var out strings.Builder
-	for i := range len(s) {
-		if i > 0 {
-			out.WriteString(between)
-		}
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if safe != "" && (letter || strings.IndexByte(safe, c) >= 0) {
-			out.WriteByte(c)
-		} else {
-			fmt.Fprintf(&out, verb, c)
-		}
-	}
-	return out.String()
-}
-
-// encodings returns the numeric and transport encodings of a text that programs print: with each byte
-// escaped, in hexadecimal, and in base64, alone or inside a longer text.
+// encodings returns the forms of a text that programs print: in JSON or a literal, in a
+// URL, and in base64, alone or inside a longer text.
 func encodings(s string) []string {
-	var forms []string
-	for _, verb := range []string{"%02x", "%02X", `\x%02x`, `\x%02X`, `\%03o`, `\%o`, `\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X", "=%02X"} {
-		forms = append(forms, formatBytes(s, verb, "", ""))
+	quoted, ascii := strconv.Quote(s), strconv.QuoteToASCII(s)
+	forms := []string{
+		quoted[1 : len(quoted)-1], ascii[1 : len(ascii)-1],
+		strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s), // by Python's repr
+		url.QueryEscape(s), url.PathEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"),
 	}
-	for _, between := range []string{":", " ", "-", ", ", ","} {
-		for _, verb := range []string{"%02x", "%02X", "0x%02x", "%d"} {
-			forms = append(forms, formatBytes(s, verb, between, ""))
-		}
+	if encoded, err := json.Marshal(s); err == nil { // with <, > and & as numbers
+		forms = append(forms, string(encoded[1:len(encoded)-1]))
 	}
 	for before := range 3 { // number of preceding bytes in the first group of three
 		for _, code := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -171,8 +97,7 @@ func encodings(s string) []string {
 			forms = append(forms, text)
 		}
 	}
-	forms = append(forms, base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)))
-	return forms
+	return append(forms, base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)))
 }
 
 // RedactJSON masks the secrets in the texts of a JSON document, except in keys and in the values of the keys
@@ -325,55 +250,12 @@ func (r *redactor) match(text []byte) (n int, undecided bool) {
 	if !r.secrets.begins[text[0]] || len(text) == 1 {
 		return 0, r.secrets.begins[text[0]]
 	}
-	for _, p := range r.secrets.pairs[[2]byte{text[0], text[1]}] {
-		length, more := p.match(text)
-		n, undecided = max(n, length), undecided || more
+	for _, secret := range r.secrets.pairs[[2]byte{text[0], text[1]}] {
+		if bytes.HasPrefix(text, secret) {
+			n = max(n, len(secret))
+		} else if bytes.HasPrefix(secret, text) {
+			undecided = true
+		}
 	}
 	return n, undecided
-}
-
-// match returns the length of the pattern at the beginning of text, or 0, and whether more input could
-// complete it.
-func (p pattern) match(text []byte) (n int, more bool) {
-	switch {
-	case bytes.HasPrefix(text, p.text):
-		return len(p.text), false
-	case bytes.HasPrefix(p.text, text):
-		return 0, true
-	case !p.wraps:
-		return 0, false
-	}
-	at := 0
-	for i, c := range p.text {
-		if i > 0 {
-			at += lineBreak(text[at:])
-		}
-		switch {
-		case at >= len(text):
-			return 0, true
-		case text[at] != c:
-			return 0, false
-		}
-		at++
-	}
-	return at, false
-}
-
-// lineBreak returns the length of a line break with the indentation after it.
-func lineBreak(text []byte) int {
-	const indentation = 16
-	n := 0
-	if bytes.HasPrefix(text, []byte("\r")) {
-		n++
-	}
-	if !bytes.HasPrefix(text[n:], []byte("\n")) {
-		if n == len(text) { // the next bytes are not known yet
-			return n
-		}
-		return 0
-	}
-	n++
-	for end := n + indentation; n < len(text) && n < end && (text[n] == ' ' || text[n] == '\t'); n++ {
-	}
-	return n
 }
