@@ -24,7 +24,7 @@ import (
 type Checked struct {
 	About
 	Entries  *Entries
-	Root     string // root of the tree over the bundle's entries, in hexadecimal
+	Digest   string // SHA-256 of the bundle's entries, in hexadecimal
 	Signed   bool   // whether one of the keys signed it
 	Proven   int    // verdicts proven by results and manifests
 	Imported int    // verdicts of another tool, without proof
@@ -34,7 +34,7 @@ type Checked struct {
 
 // Finding is an error in a bundle.
 type Finding struct {
-	What    string `json:"what"`           // signature, root, node, verdict, manifest, result or log
+	What    string `json:"what"`           // signature, entries, node, verdict, manifest, result or log
 	Name    string `json:"name,omitempty"` // of the cell, or the node's address
 	Message string `json:"message"`
 }
@@ -85,7 +85,7 @@ func Check(ctx context.Context, file string, keys []dsse.Verifier) (*Checked, er
 		return nil, fmt.Errorf("%s: %w: %w", file, pack.ErrNoArchive, err)
 	}
 	c := &checker{found: &Checked{Signed: signed}}
-	if err := c.tree(s, extra[entriesFile]); err != nil {
+	if err := c.entries(s, extra[entriesFile]); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", file, pack.ErrNoArchive, err)
 	}
 	c.nodes()
@@ -108,32 +108,28 @@ func (c *checker) find(what, name, format string, args ...any) {
 	c.found.Findings = append(c.found.Findings, Finding{what, name, fmt.Sprintf(format, args...)})
 }
 
-// tree compares the entries with the signed statement.
-func (c *checker) tree(s *statement, text []byte) error {
-	entries, lines, err := decode(text)
-	if err != nil {
-		return err
-	}
-	root, err := rootOf(lines)
+// entries compares the entries with the signed statement.
+func (c *checker) entries(s *statement, text []byte) error {
+	entries, err := decode(text)
 	if err != nil {
 		return err
 	}
 	about := s.Subject[0].Annotations
 	f := c.found
-	f.Entries, f.Root = entries, root
+	f.Entries, f.Digest = entries, digestOf(text)
 	f.About = About{Run: about.Run, Version: s.Predicate.Configuration[0].Annotations.Version, Withheld: about.Withheld}
 	if !f.Signed {
 		c.find("signature", "", "not signed by one of the given keys")
 	}
-	if want := s.Subject[0].Digest["sha256"]; want != root {
-		c.find("root", "", "%s is signed, but the entries have %s: a line was changed, moved, added or removed", want, root)
+	if want := s.Subject[0].Digest["sha256"]; want != f.Digest {
+		c.find("entries", "", "%s is signed, but the entries have %s: a line was changed, moved, added or removed", want, f.Digest)
 	}
-	if says, is := s.Predicate, newStatement(f.About, entries, root).Predicate; !reflect.DeepEqual(says, is) {
-		c.find("root", "", "signed as %s with %d passed, %d not judged and %d failed; the entries are %s with %d, %d and %d", says.Result, len(says.Passed), len(says.Warned), len(says.Failed),
+	if says, is := s.Predicate, newStatement(f.About, entries, f.Digest).Predicate; !reflect.DeepEqual(says, is) {
+		c.find("entries", "", "signed as %s with %d passed, %d not judged and %d failed; the entries are %s with %d, %d and %d", says.Result, len(says.Passed), len(says.Warned), len(says.Failed),
 			is.Result, len(is.Passed), len(is.Warned), len(is.Failed))
 	}
 	if about.Nodes != len(entries.Nodes) || about.Verdicts != len(entries.Verdicts) {
-		c.find("root", "", "the signature covers %d nodes and %d verdicts, but the bundle has %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
+		c.find("entries", "", "the signature covers %d nodes and %d verdicts, but the bundle has %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
 	}
 	return nil
 }

@@ -8,9 +8,8 @@
 //	extra/statement   a DSSE envelope around an in-toto statement
 //
 // A node's line contains its outputs and the nodes that made the inputs in its manifest. A verdict's line
-// names the node that gave it. The statement is a test result of in-toto; its subject is the root of the
-// Merkle tree (RFC 6962) over the lines, so that one signature covers all of them, and their order and
-// number. Any change of a line, a manifest or a blob changes the root, or contradicts a line.
+// names the node that gave it. The statement is a test result of in-toto; its subject is the SHA-256 of all lines.
+// Any change of a line, a manifest or a blob changes that, or contradicts a line.
 //
 // A signature cannot show that the signer told the truth. For that, a user with the tests draws verdicts and
 // makes them again.

@@ -56,47 +56,44 @@ type line struct {
 	Verdict *Verdict `json:"verdict,omitempty"`
 }
 
-// encode returns the lines, each with its newline.
-func (e *Entries) encode() ([][]byte, error) {
-	lines := make([][]byte, 0, len(e.Nodes)+len(e.Verdicts))
-	add := func(l line) error {
-		text, err := json.Marshal(l)
-		lines = append(lines, append(text, '\n'))
-		return err
-	}
+// encode returns the lines.
+func (e *Entries) encode() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
 	for i := range e.Nodes {
-		if err := add(line{Node: &e.Nodes[i]}); err != nil {
+		if err := encoder.Encode(line{Node: &e.Nodes[i]}); err != nil {
 			return nil, err
 		}
 	}
 	for i := range e.Verdicts {
-		if err := add(line{Verdict: &e.Verdicts[i]}); err != nil {
+		if err := encoder.Encode(line{Verdict: &e.Verdicts[i]}); err != nil {
 			return nil, err
 		}
 	}
-	return lines, nil
+	return text.Bytes(), nil
 }
+
+// digestOf returns the SHA-256 of encoded entries in hexadecimal digits.
+func digestOf(text []byte) string { return cache.SumBytes(text).Hex() }
 
 var errOrder = errors.New("entries must be unique, nodes in the order of their keys, and verdicts after them")
 
 // decode parses the result of encode.
-func decode(text []byte) (*Entries, [][]byte, error) {
-	e, lines := &Entries{}, [][]byte(nil)
-	names := map[string]bool{}
+func decode(text []byte) (*Entries, error) {
+	e, names, number := &Entries{}, map[string]bool{}, 0
 	for one := range bytes.Lines(text) {
-		lines = append(lines, one)
+		number++
 		var l line
 		decoder := json.NewDecoder(bytes.NewReader(one))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&l); err != nil {
-			return nil, nil, fmt.Errorf("line %d of the entries: %w", len(lines), err)
+			return nil, fmt.Errorf("line %d of the entries: %w", number, err)
 		}
-		err := e.add(l, names)
-		if err != nil {
-			return nil, nil, fmt.Errorf("line %d of the entries: %w", len(lines), err)
+		if err := e.add(l, names); err != nil {
+			return nil, fmt.Errorf("line %d of the entries: %w", number, err)
 		}
 	}
-	return e, lines, nil
+	return e, nil
 }
 
 func (e *Entries) add(l line, names map[string]bool) error {

@@ -281,9 +281,9 @@ func TestTampering(t *testing.T) {
 		change func(*testing.T, []entry) []entry
 		want   []string // sorts of findings
 	}{
-		{"verdict", inLine(7, `"passed":false`, `"passed":true`), []string{"root", "verdict"}},
-		{"class", inLine(9, `"class":"broken"`, `"class":"judged"`), []string{"root", "verdict"}},
-		{"name of a cell", inLine(8, `"solution":"good"`, `"solution":"best"`), []string{"root"}},
+		{"verdict", inLine(7, `"passed":false`, `"passed":true`), []string{"entries", "verdict"}},
+		{"class", inLine(9, `"class":"broken"`, `"class":"judged"`), []string{"entries", "verdict"}},
+		{"name of a cell", inLine(8, `"solution":"good"`, `"solution":"best"`), []string{"entries"}},
 		{"result of a verdict", inLine(7, `"result":"`, `"result":"0`), nil},
 		{"log", blob("1 test, bad", replaced("bad", "fed")), []string{"log"}},
 		{"log is gone", blob("1 test, bad", gone), []string{"log"}},
@@ -291,11 +291,11 @@ func TestTampering(t *testing.T) {
 		{"result is gone", blob(`"passed":false`, gone), []string{"result", "verdict"}},
 		{"manifest", blob("pytest", replaced("step", "stop")), []string{"manifest"}},
 		{"manifest is gone", blob("pytest", gone), []string{"manifest"}},
-		{"run of a node", inLine(3, `"run":"run"`, `"run":"ran"`), []string{"root"}},
-		{"order of verdicts", lines(func(l []string) []string { l[7], l[8] = l[8], l[7]; return l }), []string{"root"}},
+		{"run of a node", inLine(3, `"run":"run"`, `"run":"ran"`), []string{"entries"}},
+		{"order of verdicts", lines(func(l []string) []string { l[7], l[8] = l[8], l[7]; return l }), []string{"entries"}},
 		{"order of nodes", lines(func(l []string) []string { l[0], l[1] = l[1], l[0]; return l }), nil},
-		{"missing cell", lines(func(l []string) []string { return slices.Delete(l, 7, 8) }), []string{"root", "root"}},
-		{"missing last cell", lines(func(l []string) []string { return l[:len(l)-1] }), []string{"root", "root"}},
+		{"missing cell", lines(func(l []string) []string { return slices.Delete(l, 7, 8) }), []string{"entries", "entries"}},
+		{"missing last cell", lines(func(l []string) []string { return l[:len(l)-1] }), []string{"entries", "entries"}},
 		{"cell twice", lines(func(l []string) []string { return append(l, l[7]) }), nil},
 		{"another field", inLine(8, `{"verdict":{`, `{"verdict":{"x":1,`), nil},
 		{"entries twice", func(_ *testing.T, all []entry) []entry { return append(all, all[len(all)-2]) }, nil},
@@ -392,7 +392,7 @@ func TestSignedSummary(t *testing.T) {
 	k := key(t)
 	file, e := bundle(t, k)
 	all := read(t, file)
-	statement := newStatement(About{Run: "run", Version: "1.0.0"}, e, check(t, file, k.PublicKey).Root)
+	statement := newStatement(About{Run: "run", Version: "1.0.0"}, e, check(t, file, k.PublicKey).Digest)
 	if statement.Predicate.Result != "FAILED" {
 		t.Fatal(statement.Predicate.Result)
 	}
@@ -509,7 +509,7 @@ func TestGoneRecords(t *testing.T) {
 
 // A draw depends only on the seed, and contains only judged cells.
 func TestDraw(t *testing.T) {
-	c := &Checked{Root: "r", Entries: &Entries{}}
+	c := &Checked{Digest: "r", Entries: &Entries{}}
 	for i := range 50 {
 		node := cache.Key{byte(i)}
 		v := Verdict{Problem: "p", Solution: fmt.Sprint(i), Backend: "b", Repeat: 1, Verdict: &verdict.Checkpoint{}}
@@ -534,7 +534,7 @@ func TestDraw(t *testing.T) {
 		t.Error("the draw does not depend on the seed alone")
 	}
 	drawn := names(7, "a")
-	if c.Root = "s"; slices.Equal(names(7, "a"), drawn) {
-		t.Error("the draw does not depend on the root")
+	if c.Digest = "s"; slices.Equal(names(7, "a"), drawn) {
+		t.Error("the draw does not depend on the digest")
 	}
 }

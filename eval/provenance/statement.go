@@ -21,7 +21,7 @@ const (
 // statement is the signed content.
 type statement struct {
 	Type          string     `json:"_type"`
-	Subject       []resource `json:"subject"` // one: the tree over the entries
+	Subject       []resource `json:"subject"` // one: the entries
 	PredicateType string     `json:"predicateType"`
 	Predicate     predicate  `json:"predicate"`
 }
@@ -55,10 +55,10 @@ type About struct {
 	Withheld []string // omitted content; see the variable Withheld
 }
 
-func newStatement(a About, e *Entries, root string) *statement {
+func newStatement(a About, e *Entries, digest string) *statement {
 	s := &statement{
 		Type: statementType, PredicateType: predicateType,
-		Subject: []resource{{Name: "entries", Digest: map[string]string{"sha256": root},
+		Subject: []resource{{Name: "entries", Digest: map[string]string{"sha256": digest},
 			Annotations: &annotations{Run: a.Run, Nodes: len(e.Nodes), Verdicts: len(e.Verdicts), Withheld: a.Withheld}}},
 		Predicate: predicate{Result: "PASSED", Configuration: []resource{{Name: "fevalgraph", Annotations: &annotations{Version: a.Version}}},
 			Passed: []string{}, Warned: []string{}, Failed: []string{}},

@@ -19,15 +19,11 @@ const (
 
 // Write writes a bundle. A blob that the store lacks is a *cache.MissingError.
 func Write(ctx context.Context, w io.Writer, store cache.Store, signer dsse.Signer, a About, e *Entries) (pack.Counts, error) {
-	lines, err := e.encode()
+	text, err := e.encode()
 	if err != nil {
 		return pack.Counts{}, err
 	}
-	root, err := rootOf(lines)
-	if err != nil {
-		return pack.Counts{}, err
-	}
-	signed, err := newStatement(a, e, root).sign(ctx, signer)
+	signed, err := newStatement(a, e, digestOf(text)).sign(ctx, signer)
 	if err != nil {
 		return pack.Counts{}, err
 	}
@@ -54,6 +50,6 @@ func Write(ctx context.Context, w io.Writer, store cache.Store, signer dsse.Sign
 		}
 	}
 	return pack.Write(ctx, w, store, nil, pack.Contents{Blobs: blobs, Extra: map[string][]byte{
-		entriesFile: bytes.Join(lines, nil), statementFile: signed,
+		entriesFile: text, statementFile: signed,
 	}})
 }

@@ -128,10 +128,10 @@ func TestStore(t *testing.T) {
 
 func TestVerified(t *testing.T) {
 	entries := &provenance.Entries{Nodes: make([]provenance.Node, 3), Verdicts: make([]provenance.Verdict, 6)}
-	checked := &provenance.Checked{Entries: entries, Root: "aa", Proven: 2, Imported: 1, Unjudged: 1}
+	checked := &provenance.Checked{Entries: entries, Digest: "aa", Proven: 2, Imported: 1, Unjudged: 1}
 	checked.Run = "r"
 	v := &eval.Verified{Checked: checked}
-	const head = "run r, 6 verdicts on 3 nodes\nroot aa\n"
+	const head = "run r, 6 verdicts on 3 nodes\nentries sha256:aa\n"
 	signed := head + "signed, 2 proven by their results and manifests, 2 stated by the signer (tests are withheld), 1 judged by another tool, 1 not judged\n"
 	same(t, "no finding", Verified(v), signed)
 	v.Again = &eval.Audited{Stored: 9, Checked: 4, Different: []eval.AuditedResult{{Addr: "a"}, {Addr: "b", Causes: []string{"image", "tests"}}}, Unjudged: []eval.AuditedProblem{{Addr: "c", Message: "no uv"}}}

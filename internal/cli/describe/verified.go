@@ -14,7 +14,7 @@ import (
 func Verified(v *eval.Verified) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s, %s on %s\n", v.Run, text.Count(len(v.Entries.Verdicts), "verdict"), text.Count(len(v.Entries.Nodes), "node"))
-	fmt.Fprintf(&b, "root %s\n", v.Root)
+	fmt.Fprintf(&b, "entries sha256:%s\n", v.Digest)
 	for _, f := range v.Findings {
 		what := f.What
 		if f.Name != "" {
@@ -86,7 +86,7 @@ type VerifiedObject struct {
 	Schema   int                  `json:"schema"`
 	Run      string               `json:"run"`
 	Version  string               `json:"version"`
-	Root     string               `json:"root"` // hexadecimal digits
+	Digest   string               `json:"digest"` // hexadecimal digits
 	Signed   bool                 `json:"signed"`
 	Withheld []string             `json:"withheld"`
 	Nodes    int                  `json:"nodes"`
@@ -108,7 +108,7 @@ type Rerun struct {
 
 // VerifiedJSON returns Verified for programs.
 func VerifiedJSON(v *eval.Verified) *VerifiedObject {
-	object := &VerifiedObject{Schema: 1, Run: v.Run, Version: v.Version, Root: v.Root, Signed: v.Signed, Withheld: view.OrEmpty(v.Withheld), Nodes: len(v.Entries.Nodes),
+	object := &VerifiedObject{Schema: 1, Run: v.Run, Version: v.Version, Digest: v.Digest, Signed: v.Signed, Withheld: view.OrEmpty(v.Withheld), Nodes: len(v.Entries.Nodes),
 		Verdicts: len(v.Entries.Verdicts), Proven: v.Proven, Imported: v.Imported, Unjudged: v.Unjudged, Findings: view.OrEmpty(v.Findings)}
 	if v.Again != nil {
 		object.Rerun = &Rerun{Checked: v.Again.Checked, Different: view.OrEmpty(v.Again.Different), Moved: view.OrEmpty(v.Moved), Unjudged: view.OrEmpty(v.Again.Unjudged)}

@@ -3,36 +3,12 @@ package provenance
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-
-	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// rootOf returns the root of the Merkle tree over lines, in hexadecimal digits.
-func rootOf(lines [][]byte) (string, error) {
-	var stored []tlog.Hash
-	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
-		hashes := make([]tlog.Hash, len(indexes))
-		for i, at := range indexes {
-			hashes[i] = stored[at]
-		}
-		return hashes, nil
-	})
-	for n, one := range lines {
-		hashes, err := tlog.StoredHashes(int64(n), one, reader)
-		if err != nil {
-			return "", err
-		}
-		stored = append(stored, hashes...)
-	}
-	root, err := tlog.TreeHash(int64(len(lines)), reader)
-	return hex.EncodeToString(root[:]), err
-}
-
-// Draw selects up to n verdicts at random. The choice depends on the root and a seed, so that every verifier
+// Draw selects up to n verdicts at random. The choice depends on the signed digest and a seed, so that every verifier
 // selects the same; the signer cannot predict it if the seed was unknown when the bundle was signed.
 func (c *Checked) Draw(n int, seed string) []Verdict {
 	type ticket struct {
@@ -42,7 +18,7 @@ func (c *Checked) Draw(n int, seed string) []Verdict {
 	var tickets []ticket
 	for i := range c.Entries.Verdicts {
 		if v := &c.Entries.Verdicts[i]; v.Node != nil {
-			tickets = append(tickets, ticket{sha256.Sum256([]byte(c.Root + "\x00" + seed + "\x00" + v.Name())), i})
+			tickets = append(tickets, ticket{sha256.Sum256([]byte(c.Digest + "\x00" + seed + "\x00" + v.Name())), i})
 		}
 	}
 	slices.SortFunc(tickets, func(a, b ticket) int { return bytes.Compare(a.number[:], b.number[:]) })
