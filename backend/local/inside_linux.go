@@ -46,11 +46,13 @@ func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 		return nil, &backend.SettingError{Setting: "user", Err: fmt.Errorf("not found in the image: %w", err),
 			Hint: "write a number, such as 1000:1000, or a name that exists in the image"}
 	}
-	if err := setOwnLimits(c.Limits); err != nil {
-		return nil, err
-	}
+	// The runtime changes the user of each thread by a queued signal. Commands of the same user elsewhere, at their own limit,
+	// can hold all signals within that limit, so it applies afterwards.
 	if err := protect(); err != nil {
 		return nil, fmt.Errorf("protecting the first process: %w", err)
+	}
+	if err := setOwnLimits(c.Limits); err != nil {
+		return nil, err
 	}
 	b := New(store, Options{Confinement: Confinement{Isolation: string(isolation.None)}, Network: backend.PrivateNetwork, Lifecycle: Lifecycle{Grace: c.Grace}})
 	b.inside = &inside{Container: c, user: user}
