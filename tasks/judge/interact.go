@@ -34,8 +34,9 @@ func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 	// 2: a busy machine is not a limit of time; 3: with a log; 4: quoted ratios do not count; 5: a program
 	// without memory has the verdict for that; 6: if neither ends, the interactor runs without a solution to
 	// find out which is to blame; 7: all of a message is read, and the lowest ratio counts; 8: a dialect blames a
-	// solution that leaves, and has no empty message
-	m.Int("recipe", 8)
+	// solution that leaves, and has no empty message; 9: an interactor that loops at the end of its input does not
+	// hang
+	m.Int("recipe", 9)
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
 	m.String("rules", i.Rules.Name)
@@ -94,9 +95,9 @@ func (i *Interact) work(ctx context.Context, w *graph.Work) (graph.Outcome, erro
 	return k.Outcome, k.Err
 }
 
-// talk runs the solution and the interactor. If the interactor ends neither with the solution nor
-// without one, it hangs, and talk returns an error, since that is not the solution's fault. If it
-// ends without a solution, this one blocked it, for example by filling the pipe between them.
+// talk runs the solution and the interactor. If the interactor waits until its limit, both with the solution and
+// without one, it hangs, and talk returns an error, since that is not the solution's fault. If it ends or computes
+// without a solution, this one blocked it, for example by filling the pipe between them, or by leaving.
 func (i *Interact) talk(ctx context.Context, solution, interactor backend.Program) ([]backend.Ending, error) {
 	ends, err := i.Box.run(ctx, solution, interactor)
 	if err != nil {
@@ -104,23 +105,20 @@ func (i *Interact) talk(ctx context.Context, solution, interactor backend.Progra
 	}
 	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
 	// Dialects blame the solution.
-	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
+	if i.Rules.Dialect == nil && waited && ends[1].Status == backend.ClockLimit {
 		alone := interactor
 		alone.StdinFrom = 0
 		end, err := i.Box.runOne(ctx, alone)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if hung(end) {
+		case end.Status == backend.ClockLimit && sleeps(end):
 			return nil, &failedError{endOf(end).String() + ", with a solution and without any"}
+		case end.Status == backend.ClockLimit || end.Status == backend.CPULimit: // it loops at the end of its input
+			ends[1].Status = backend.CPULimit
 		}
 	}
 	return i.Box.patience(ctx, ends, solution, interactor)
-}
-
-// hung reports whether a program reached a limit of time.
-func hung(e backend.Ending) bool {
-	return e.Status == backend.ClockLimit || e.Status == backend.CPULimit
 }
 
 // brokenPipe is the signal of a program that writes to a program that has ended.

@@ -71,10 +71,13 @@ func doubtful(ends []backend.Ending) bool {
 	case e.Status != backend.ClockLimit || !e.Contended:
 		return false
 	case len(ends) == 1:
-		return float64(e.CPU) >= asleep*float64(e.Clock)
+		return !sleeps(e)
 	}
 	return true
 }
+
+// sleeps reports whether a program had a processor for so little of its time that it did not need one.
+func sleeps(e backend.Ending) bool { return float64(e.CPU) < asleep*float64(e.Clock) }
 
 func cpuOf(ends []backend.Ending) time.Duration {
 	var all time.Duration

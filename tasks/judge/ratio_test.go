@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
@@ -134,11 +135,11 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// An interactor that ends neither with nor without a solution hangs: the solution gets no verdict.
+// An interactor that waits both with and without a solution hangs: the solution gets no verdict.
 func TestInteractorThatHangs(t *testing.T) {
 	ends := func(status ...backend.EndingStatus) (all []backend.Ending) {
 		for _, s := range status {
-			all = append(all, backend.Ending{Status: s})
+			all = append(all, backend.Ending{Status: s, Clock: time.Second})
 		}
 		return all
 	}
@@ -151,7 +152,9 @@ func TestInteractorThatHangs(t *testing.T) {
 		broken      bool
 	}{
 		{"both wait", Rules{}, ends(clock, clock), ends(clock), 2, true},
-		{"the interactor spins", Rules{}, ends(clock, cpu), ends(cpu), 2, true},
+		{"the interactor spins", Rules{}, ends(clock, cpu), ends(cpu), 1, false},
+		{"the interactor spins on a busy machine", Rules{}, ends(clock, clock), ends(cpu), 2, false},
+		{"the interactor spins on a machine that stays busy", Rules{}, ends(clock, clock), []backend.Ending{{Status: clock, CPU: time.Second, Clock: 10 * time.Second}}, 2, false},
 		{"the solution is done", Rules{}, ends(exited, clock), ends(clock), 2, true},
 		{"the solution fills the pipe", Rules{}, ends(clock, clock), ends(exited), 2, false},
 		{"the solution loops", Rules{}, ends(cpu, clock), ends(clock), 1, false},
