@@ -50,12 +50,14 @@ type Server struct {
 
 	mu          sync.Mutex
 	client      string          // attached last
+	replaced    map[string]bool // clients that attached before it, whose requests can be replayed
 	tenure      context.Context // ends when another client attaches
 	evict       context.CancelFunc
 	attachedAt  time.Time // when client first attached
 	lastRequest time.Time // any request
 	busy        int       // requests that are being answered
 	sessions    map[string]*hostedSession
+	ended       map[string]bool // sessions that client closed, whose requests can be replayed
 	closed      bool
 
 	answering sync.WaitGroup // busy
@@ -63,7 +65,7 @@ type Server struct {
 
 // NewServer returns a server of a machine.
 func NewServer(h Host, o ServerOptions) *Server {
-	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), lastRequest: time.Now(), sessions: map[string]*hostedSession{}, evict: func() {}}
+	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), lastRequest: time.Now(), replaced: map[string]bool{}, sessions: map[string]*hostedSession{}, evict: func() {}}
 }
 
 // Wait waits until no client has sent a request for Abandon, or until ctx ends. The caller must then close
@@ -206,9 +208,10 @@ func (s *Server) begin(client string, attaches bool) (tenure context.Context, er
 	switch {
 	case s.closed:
 		return nil, errEnded
-	case attaches && client != s.client:
+	case attaches && client != s.client && !s.replaced[client]:
 		s.evict()
-		s.client, s.attachedAt = client, time.Now()
+		s.replaced[s.client] = true
+		s.client, s.attachedAt, s.ended = client, time.Now(), map[string]bool{}
 		s.tenure, s.evict = context.WithCancel(context.Background())
 	case s.client == "":
 		return nil, errRestarted
@@ -289,6 +292,9 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 	id, number, isCall := strings.Cut(path, suffixCalls)
 	switch {
 	case !isCall && r.Method == http.MethodDelete:
+		s.mu.Lock()
+		s.ended[id] = true
+		s.mu.Unlock()
 		err := s.end(context.WithoutCancel(r.Context()), func(h *hostedSession) bool { return h.id == id && h.client == client })
 		answer(w, http.StatusOK, callResult{Failure: FailureOf(err)})
 	case !isCall:
@@ -334,7 +340,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string)
 func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openRequest) *hostedSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.ended[id] {
 		return nil
 	}
 	if h := s.sessions[id]; h != nil {
