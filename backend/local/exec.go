@@ -3,6 +3,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,6 +142,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if err := s.b.inside.begin(s, c.Offline); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
+	s.ran = true
 	forksBefore, began := forks.recent(), time.Now()
 	p, err := s.launch(cmd, c)
 	if err != nil {
@@ -156,6 +158,9 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	exit := backend.Exit{TimedOut: timedOut, Stopped: stopped, Seconds: time.Since(began).Seconds()}
 	waitErr := p.reap()
 	status, statusErr := p.status(c.Argv[0], timedOut)
+	if p.isolated != nil {
+		s.crowded = cmp.Or(s.crowded, p.isolated.Crowded())
+	}
 	if err := errors.Join(watchErr, s.end()); err != nil {
 		return exit, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}

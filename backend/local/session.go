@@ -31,11 +31,13 @@ type session struct {
 	readOnly []isolation.Place
 	places   []backend.Place
 
-	work   *workspace.Workspace // nil before creation and after Close
-	counts kernelCounts         // before the first command
-	dirty  bool                 // processes may remain
-	since  since                // no process of the session began earlier
-	closed bool                 // everything was removed
+	work    *workspace.Workspace // nil before creation and after Close
+	counts  kernelCounts         // before the first command
+	crowded error                // when a command ended
+	ran     bool                 // a command ran
+	dirty   bool                 // processes may remain
+	since   since                // no process of the session began earlier
+	closed  bool                 // everything was removed
 }
 
 var _ backend.Session = (*session)(nil)
@@ -117,7 +119,10 @@ func (s *session) Verify(context.Context) error {
 	if s.b.inside != nil { // a container has its own limits
 		return backend.Spoiled(s.work.Verify())
 	}
-	return backend.Spoiled(cmp.Or(s.work.Verify(), s.counts.verify()))
+	if !s.ran && s.level == isolation.Full {
+		s.crowded = isolation.Crowded(s.b.isolator, isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp()})
+	}
+	return backend.Spoiled(cmp.Or(s.work.Verify(), s.counts.verify(), s.crowded))
 }
 
 // Close implements backend.Session. It can be called again after a failure.

@@ -114,6 +114,38 @@ for _ in range(20):
 print(sum(map(int, sys.argv[1:])))
 `}.judge(t, realPath(t), nil)
 	})
+	t.Run("user limits of messages and pipes", func(t *testing.T) { // likewise
+		crowding{"grade/descriptors": `main.py:import socket, time
+held = []
+try:
+    while True:
+        pair = socket.socketpair()
+        held.append(pair)
+        socket.send_fds(pair[0], [b"x"], [pair[1].fileno()] * 250)
+except OSError: pass
+time.sleep(5)
+print("no")
+`, "grade/pipes": `main.py:import fcntl, os, time
+held = []
+try:
+    while True:
+        held.append(os.pipe())
+        fcntl.fcntl(held[-1][0], fcntl.F_SETPIPE_SZ, 1 << 20)
+except OSError: pass
+time.sleep(5)
+print("no")
+`, "grade/right%d": `main.py:import fcntl, os, socket, sys, time # %[1]d
+for _ in range(20):
+    pair, pipe = socket.socketpair(), os.pipe()
+    socket.send_fds(pair[0], [b"x"], [0])
+    received = socket.recv_fds(pair[1], 1, 1)[1]
+    if fcntl.fcntl(pipe[0], fcntl.F_GETPIPE_SZ) < 1 << 16: raise OSError("pipes")
+    for end in pair: end.close()
+    for file in (*received, *pipe): os.close(file)
+    time.sleep(0.1)
+print(sum(map(int, sys.argv[1:])))
+`}.judge(t, realPath(t), nil)
+	})
 	t.Run("processes", func(t *testing.T) {
 		t.Parallel()
 		crowding{"grade/right%d": right, "grade/forks": `main.py:import os, time

@@ -141,6 +141,10 @@ func (p *Process) Attends() bool { return p != nil && p.level == Full }
 // Stopped reports whether a signal has stopped the program. It must not be called after End.
 func (p *Process) Stopped() bool { return p.status.stopped() }
 
+// Crowded returns an error if, when the program had ended, others had nearly reached a limit that the kernel has for
+// all programs of a user together. It must not be called before End.
+func (p *Process) Crowded() error { return p.status.crowded }
+
 // End returns how the program ended. It must be called once, when the process has ended or was never
 // started. ok is false if no report arrived: at level Partial, the process that took over becomes the
 // program itself; at level Full, it was killed. An error means that the program was not started.

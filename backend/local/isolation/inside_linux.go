@@ -52,7 +52,7 @@ func takeOver() int {
 		return fail(failure{}, err)
 	}
 	if o.Path == "" {
-		_, _ = status.Write(ended(0))
+		_, _ = status.Write(append(crowded(), ended(0)...))
 		return 0
 	}
 	if err := os.Chdir(o.Dir); err != nil {
@@ -176,7 +176,7 @@ func forward(signals <-chan os.Signal, pid int) {
 	}
 }
 
-// attend reaps all processes of the namespace, reports how the program ends, and returns then.
+// attend reaps all processes of the namespace, reports how the program ends and what was crowded then, and returns.
 func attend(pid int, status io.Writer) int {
 	for {
 		var ws syscall.WaitStatus
@@ -190,7 +190,8 @@ func attend(pid int, status io.Writer) int {
 		case ws.Continued():
 			_, _ = status.Write([]byte{saidContinued})
 		default:
-			_, _ = status.Write(ended(ws))
+			endOthers()
+			_, _ = status.Write(append(crowded(), ended(ws)...))
 			return 0
 		}
 	}

@@ -32,5 +32,8 @@ func (p *Process) Attends() bool { return false }
 // Stopped returns false.
 func (p *Process) Stopped() bool { return false }
 
+// Crowded returns nil.
+func (p *Process) Crowded() error { return nil }
+
 // End returns that no program was reported.
 func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) { return ended, false, nil }

@@ -13,10 +13,24 @@ func Try(by *Program, level Level, view View) error {
 	if level == None {
 		return nil
 	}
+	_, err := try(by, level, view)
+	return err
+}
+
+// Crowded returns an error as Process.Crowded does, for a program at level Full that would end now.
+func Crowded(by *Program, view View) error {
+	p, err := try(by, Full, view)
+	if err != nil {
+		return err
+	}
+	return p.Crowded()
+}
+
+func try(by *Program, level Level, view View) (*Process, error) {
 	cmd := &exec.Cmd{}
 	p, err := Command(cmd, by, level, view)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -28,11 +42,11 @@ func Try(by *Program, level Level, view View) error {
 	_, ok, err := p.End()
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case failed != nil:
-		return fmt.Errorf("isolating a program: %w: %s", failed, bytes.TrimSpace(said.Bytes()))
+		return nil, fmt.Errorf("isolating a program: %w: %s", failed, bytes.TrimSpace(said.Bytes()))
 	case begun == nil && !ok:
-		return errors.New("isolating a program: the process ended without a report")
+		return nil, errors.New("isolating a program: the process ended without a report")
 	}
-	return begun
+	return p, begun
 }

@@ -1,6 +1,7 @@
 package isolation
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,9 @@ const (
 	saidContinued = 'c'
 	saidEnded     = 'e' // and four bytes, a wait status
 	saidFailed    = 'f' // and a failure in JSON: it was not started
+	// Limits that other programs of the user had nearly reached when the program had ended.
+	saidDescriptors = 'd'
+	saidPipes       = 'p'
 )
 
 // failure is the reason why a program was not started.
@@ -34,6 +38,8 @@ type status struct {
 	mu   sync.Mutex
 	file *os.File
 	said []byte
+
+	crowded error
 }
 
 // read reads the available reports without waiting for more.
@@ -67,8 +73,13 @@ func (s *status) ending() (ended syscall.WaitStatus, ok bool, err error) {
 	defer s.mu.Unlock()
 	s.read()
 	said := s.said
-	for len(said) > 0 && (said[0] == saidStopped || said[0] == saidContinued) {
-		said = said[1:]
+	for ; len(said) > 0 && bytes.IndexByte([]byte{saidStopped, saidContinued, saidDescriptors, saidPipes}, said[0]) >= 0; said = said[1:] {
+		switch said[0] {
+		case saidDescriptors:
+			s.crowded = errors.New("messages between sockets hold as many descriptors as programs of the user can send")
+		case saidPipes:
+			s.crowded = errors.New("pipes have as many pages as those of the user can have; raise fs.pipe-user-pages-soft")
+		}
 	}
 	switch {
 	case len(said) == 0:
