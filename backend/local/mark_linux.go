@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"io"
 	"os"
 	"strconv"
 	"time"
@@ -52,61 +52,26 @@ func endMarked(m mark, then since) error {
 }
 
 // killMarked examines every process begun since then, kills the living ones that carry m and returns their
-// number. A result of 0 means that none is left: children of a process that ended before it was examined
-// have higher numbers than all examined processes, and so do their children.
-func killMarked(m mark, then since) (int, error) {
-	first, last, ok := then.span()
-	if !ok {
-		return killListed(m, 0, math.MaxInt)
-	}
-	for n := 0; ; {
-		if last-first > maxProbes {
-			return killListed(m, then.pid, math.MaxInt)
-		}
-		for pid := first; pid <= last; pid++ {
-			if _, main := mains.Load(pid); !main && exists(pid) && kill(pid, m) {
-				n++
-			}
-		}
-		newest := lastNumber()
-		switch {
-		case n > 0 || newest == last:
-			return n, nil
-		case newest < last: // the numbers have wrapped around
-			return killListed(m, 0, math.MaxInt)
-		}
-		first, last = last+1, newest
-	}
-}
-
-// maxProbes limits the numbers that are tried one by one; above it, listing all processes is faster.
-const maxProbes = 1 << 10
-
-// killListed does the work of killMarked for every existing process with a number from first to last.
-// Processes that begin during the listing can be missed.
-func killListed(m mark, first, last int) (int, error) {
+// number. A result of 0 means that none is left: /proc lists processes in the order of their numbers, so children of
+// a process that ended before it was examined come later, and so do their children.
+func killMarked(m mark, then since) (n int, err error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return 0, err
 	}
 	defer proc.Close()
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err == nil && first <= pid && pid <= last && kill(pid, m) {
+	for first := then.first(); ; {
+		names, err := proc.Readdirnames(1)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		if pid, err := strconv.Atoi(names[0]); err == nil && pid >= first && kill(pid, m) {
 			n++
 		}
 	}
-	return n, nil
-}
-
-// exists reports whether the number is that of a process, or of a thread of another process.
-func exists(pid int) bool {
-	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) && unix.Tgkill(os.Getpid(), pid, 0) != nil
 }
 
 // kill kills the process if it lives and carries m, and reports whether it did.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -51,7 +50,6 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 		}
 	}
 	pid := started.Process.Pid
-	mains.Store(pid, nil)
 	p := &process{cmd: started}
 	if attr.Ptrace {
 		await(pid, unix.WSTOPPED|unix.WEXITED)
@@ -97,14 +95,9 @@ func (p *process) signalGroup(sig unix.Signal) {
 // reap kills the rest of the process group and collects the exit status. It must be called once.
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
-	mains.Delete(p.cmd.Process.Pid) // from now on, another process can have the number
 	p.ended.Close()
 	return p.cmd.Wait()
 }
-
-// mains contains the numbers of main processes that were not reaped yet. Searches for leftovers of other
-// sessions skip them.
-var mains sync.Map
 
 // isStopped reports whether a signal has stopped the main process. It must not be called after reap.
 func (p *process) isStopped() (stopped bool) {

@@ -9,7 +9,6 @@ import (
 
 var (
 	statFile    = procFile{name: "/proc/stat"}
-	loadFile    = procFile{name: "/proc/loadavg"}
 	numbersFile = procFile{name: "/proc/sys/kernel/pid_max"}
 )
 
@@ -70,27 +69,13 @@ const forksAge = 10 * time.Millisecond
 // necessary.
 var forks = count{ask: forksSinceBoot}
 
-// span returns the lowest and the highest number that a process begun between s and now can have; ok is
-// false if the numbers might have wrapped around since.
-func (s since) span() (first, last int, ok bool) {
-	if s.pid == 0 || s.forks == 0 {
-		return 0, 0, false
+// first returns the lowest number that a process begun since s can have: 0 if the numbers might have wrapped around.
+func (s since) first() int {
+	most, begun := mostNumbers(), forks.noOlderThan(forksAge)
+	if s.pid == 0 || s.forks == 0 || most == 0 || begun < s.forks || begun-s.forks >= uint64(most)/2 {
+		return 0
 	}
-	last = lastNumber()
-	begun, most := forks.noOlderThan(forksAge), mostNumbers()
-	if most == 0 || last < s.pid || begun < s.forks || begun-s.forks >= uint64(most)/2 {
-		return 0, 0, false
-	}
-	return s.pid, last, true
-}
-
-// lastNumber returns the last assigned process number in this namespace; 0 means unknown.
-func lastNumber() (n int) {
-	loadFile.ask(func(average []byte) {
-		average = bytes.TrimRight(average, "\n")
-		n, _ = strconv.Atoi(string(average[bytes.LastIndexByte(average, ' ')+1:]))
-	})
-	return n
+	return s.pid
 }
 
 // mostNumbers returns how many process numbers exist; 0 means unknown.
