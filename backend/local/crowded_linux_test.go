@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -23,7 +22,9 @@ import (
 func TestCrowdedByUser(t *testing.T) {
 	const holder = "FEVALGRAPH_TEST_HOLDS"
 	if what := os.Getenv(holder); what != "" {
-		hold(t, what)
+		if err := backendtest.Hold(what); err != nil {
+			t.Fatal(err)
+		}
 		b := local.New(cache.NewMemory(), local.Options{
 			Confinement: local.Confinement{Isolation: string(isolation.Full)},
 			Lifecycle:   local.Lifecycle{Scratch: t.TempDir()},
@@ -58,39 +59,6 @@ func TestCrowdedByUser(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 		if said, err := cmd.CombinedOutput(); err != nil || !regexp.MustCompile(pattern).Match(said) {
 			t.Errorf("%s: %v, %s, want %q", what, err, said, pattern)
-		}
-	}
-}
-
-// hold takes nearly all of what a user can have until this process ends.
-func hold(t *testing.T, what string) {
-	t.Helper()
-	switch what {
-	case "descriptors":
-		for range 4 {
-			pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files := make([]int, 240)
-			for i := range files {
-				files[i] = pair[1]
-			}
-			if err := unix.Sendmsg(pair[0], []byte{0}, unix.UnixRights(files...), nil, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-	case "pipes":
-		for {
-			var pipe [2]int
-			if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETPIPE_SZ, 1<<20); errors.Is(err, unix.EPERM) {
-				return
-			} else if err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -212,6 +213,23 @@ func (in *inside) reapOrphans(p *process) {
 			}
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG|unix.WALL, nil)
 		}
+	})
+}
+
+// userLimits returns an error as the function does, and Probe of package isolation, for the user of commands.
+func (in *inside) userLimits() error {
+	return onOwnThread(func() error {
+		user := uintptr(in.user.uid)
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, user, user, user); errno != 0 { // of this thread alone
+			return fmt.Errorf("becoming the user of commands: %w", errno)
+		}
+		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // which another user can have changed
+			return err
+		}
+		if err := isolation.Renounce(); err != nil {
+			return err
+		}
+		return cmp.Or(userLimits(), isolation.Probe())
 	})
 }
 

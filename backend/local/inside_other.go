@@ -17,5 +17,7 @@ func (b *Backend) openInside(context.Context, backend.Spec) (backend.Session, er
 	return nil, errors.ErrUnsupported
 }
 
+func (*inside) userLimits() error { return nil }
+
 // NewInside returns an error: only Linux has containers.
 func NewInside(cache.Store, backend.Container) (*Backend, error) { return nil, errors.ErrUnsupported }

@@ -116,8 +116,8 @@ func (s *session) Verify(context.Context) error {
 	if s.work == nil {
 		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
 	}
-	if s.b.inside != nil { // a container has its own limits
-		return backend.Spoiled(s.work.Verify())
+	if s.b.inside != nil {
+		return backend.Spoiled(cmp.Or(s.work.Verify(), s.b.inside.userLimits()))
 	}
 	if !s.ran && s.level == isolation.Full {
 		s.crowded = isolation.Crowded(s.b.isolator, isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp()})

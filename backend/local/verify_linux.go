@@ -40,10 +40,7 @@ func (before kernelCounts) verify() error {
 	return userLimits()
 }
 
-var (
-	statusOfSelf = procFile{name: "/proc/self/status"}
-	terminals    = procFile{name: "/proc/sys/kernel/pty/nr"}
-)
+var terminals = procFile{name: "/proc/sys/kernel/pty/nr"}
 
 // spareInstances counts the inotify instances that must be left after a command. The last ones can be taken for a
 // moment only, between a program's failure and the look at what is left.
@@ -55,17 +52,16 @@ func nearly(limit uint64) uint64 { return limit - limit/8 }
 // probing allows one look at instances at a time, so that the looks leave room for programs.
 var probing sync.Mutex
 
-// userLimits returns an error if a resource is nearly used up that the kernel limits for all programs of a user, or of
-// the machine, together. No process of the session runs any more, so others hold it.
+// userLimits returns an error if a resource is nearly used up that the kernel limits for all programs of the calling
+// thread's user, or of the machine, together. No process of the session runs any more, so others hold it.
 func userLimits() (err error) {
-	statusOfSelf.ask(func(content []byte) {
+	status, _ := os.ReadFile("/proc/thread-self/status")
+	if _, line, ok := bytes.Cut(status, []byte("\nSigQ:")); ok {
 		var queued, limit uint64
-		if _, line, ok := bytes.Cut(content, []byte("\nSigQ:")); !ok {
-			return
-		} else if n, _ := fmt.Sscanf(string(line), "%d/%d", &queued, &limit); n == 2 && queued >= nearly(min(limit, mostSignals)) {
+		if n, _ := fmt.Sscanf(string(line), "%d/%d", &queued, &limit); n == 2 && queued >= nearly(min(limit, mostSignals)) {
 			err = fmt.Errorf("the user's limit on queued signals, %d, is reached", min(limit, mostSignals))
 		}
-	})
+	}
 	terminals.ask(func(content []byte) {
 		if n, _ := strconv.ParseUint(string(bytes.TrimSpace(content)), 10, 64); n >= nearly(mostTerminals()) {
 			err = errors.New("the machine has no pseudo terminals left; raise kernel.pty.max")

@@ -19,8 +19,15 @@ func endOthers() {
 	}
 }
 
+// Probe returns an error as Process.Crowded does, for a program that the calling thread's user would run now without
+// capabilities. Meanwhile this process can open fewer files.
+func Probe() error {
+	_, err := crowdedIn(crowded())
+	return err
+}
+
 // crowded reports the limits that the kernel has for all programs of a user together and that others have nearly reached.
-// No other process of the namespace can run. It changes limits of this process, which must start none afterwards.
+// No other process of the namespace can run.
 func crowded() (said []byte) {
 	if descriptorsCrowded() {
 		said = append(said, saidDescriptors)
@@ -44,10 +51,10 @@ func descriptorsCrowded() bool {
 		return false
 	}
 	soft := min(files, limit.Max)
-	limit.Cur = soft - soft/room
-	if unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+	if unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: soft - soft/room, Max: limit.Max}) != nil {
 		return false
 	}
+	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return false

@@ -119,7 +119,7 @@ func (o *order) isolate() error {
 	// Parts of the kernel look up keys implicitly. This fails if a user has the maximum number of keyrings, or
 	// if the kernel has none; then the program cannot request keys, either.
 	_, _ = unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)
-	if err := renounce(); err != nil {
+	if err := Renounce(); err != nil {
 		return err
 	}
 	if o.Level == Full {
@@ -133,8 +133,8 @@ func (o *order) isolate() error {
 	return nil
 }
 
-// renounce permanently drops all capabilities for processes that this thread starts.
-func renounce() error {
+// Renounce permanently drops all capabilities of this thread and what it starts.
+func Renounce() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("setting no_new_privs: %w", err)
 	}

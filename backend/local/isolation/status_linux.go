@@ -1,7 +1,6 @@
 package isolation
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -73,14 +72,10 @@ func (s *status) ending() (ended syscall.WaitStatus, ok bool, err error) {
 	defer s.mu.Unlock()
 	s.read()
 	said := s.said
-	for ; len(said) > 0 && bytes.IndexByte([]byte{saidStopped, saidContinued, saidDescriptors, saidPipes}, said[0]) >= 0; said = said[1:] {
-		switch said[0] {
-		case saidDescriptors:
-			s.crowded = errors.New("messages between sockets hold as many descriptors as programs of the user can send")
-		case saidPipes:
-			s.crowded = errors.New("pipes have as many pages as those of the user can have; raise fs.pipe-user-pages-soft")
-		}
+	for len(said) > 0 && (said[0] == saidStopped || said[0] == saidContinued) {
+		said = said[1:]
 	}
+	said, s.crowded = crowdedIn(said)
 	switch {
 	case len(said) == 0:
 		return 0, false, nil
@@ -94,6 +89,21 @@ func (s *status) ending() (ended syscall.WaitStatus, ok bool, err error) {
 		return 0, false, f.error()
 	}
 	return 0, false, fmt.Errorf("isolating a program: %d unexpected bytes of status", len(said))
+}
+
+// crowdedIn returns the error of what crowded reported, and the reports after it.
+func crowdedIn(said []byte) (rest []byte, err error) {
+	for ; len(said) > 0; said = said[1:] {
+		switch said[0] {
+		case saidDescriptors:
+			err = errors.New("messages between sockets hold as many descriptors as programs of the user can send")
+		case saidPipes:
+			err = errors.New("pipes have as many pages as those of the user can have; raise fs.pipe-user-pages-soft")
+		default:
+			return said, err
+		}
+	}
+	return said, err
 }
 
 func (f failure) error() error {
