@@ -41,7 +41,12 @@ func (m mark) put(pid int) {
 func endMarked(m mark, then since) error {
 	living := 0
 	return retry.Patience{For: endTimeout, Pause: endPause, Longest: endMaxPause}.Do(context.Background(), func(error) bool { return living > 0 }, func() (err error) {
-		if living, err = killMarked(m, then); err != nil {
+		first := then.first()
+		if living, err = killMarked(m, first); err == nil && living == 0 && first == 0 {
+			// Where numbers wrap around, a process can have children with lower ones than its own.
+			living, err = killMarked(m, first)
+		}
+		if err != nil {
 			return fmt.Errorf("ending processes: %w", err)
 		}
 		if living > 0 {
@@ -51,16 +56,16 @@ func endMarked(m mark, then since) error {
 	})
 }
 
-// killMarked examines every process begun since then, kills the living ones that carry m and returns their
-// number. A result of 0 means that none is left: /proc lists processes in the order of their numbers, so children of
-// a process that ended before it was examined come later, and so do their children.
-func killMarked(m mark, then since) (n int, err error) {
+// killMarked examines every process with a number from first on, kills the living ones that carry m and returns their
+// count. A result of 0 means that none is left, unless numbers wrap around meanwhile: /proc lists processes in the order
+// of their numbers, so children of a process that ended before it was examined come later, and so do their children.
+func killMarked(m mark, first int) (n int, err error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return 0, err
 	}
 	defer proc.Close()
-	for first := then.first(); ; {
+	for {
 		names, err := proc.Readdirnames(1)
 		if errors.Is(err, io.EOF) {
 			return n, nil
