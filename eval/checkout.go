@@ -18,20 +18,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// checkedOut is a commit's files in a temporary directory. Files that git does not track are copied from the
-// work tree.
+// checkedOut is a commit's files in a temporary directory. All else on the way from the root of the file system to the
+// repository are links there, so that relative paths out of the repository lead to the same files.
 type checkedOut struct {
-	ref string
-	dir string // real path; its parent directory must be removed
-	top string // root of the repository's work tree; real path
+	base string // stands for the root of the file system; real path
+	dir  string // the work tree below base
+	top  string // root of the repository's work tree; real path
 }
 
 // translate translates a path in the repository to the directory. Relative and other paths are unchanged.
 func (c *checkedOut) translate(path string) string {
-	if rel, ok := subpath.Rel(c.top, path); ok {
-		return filepath.Join(c.dir, rel)
+	if subpath.Contains(c.top, path) {
+		return c.below(path)
 	}
 	return path
+}
+
+// below returns the path below base that stands for an absolute path.
+func (c *checkedOut) below(path string) string {
+	return filepath.Join(c.base, strings.TrimPrefix(path, filepath.VolumeName(path)))
 }
 
 // options returns options for the project at the commit. Its directory in the work tree counts as part of the
@@ -105,30 +110,6 @@ func repository(ctx context.Context, dir string) (*git, error) {
 	return g, g.noCommands(ctx)
 }
 
-// cleanRepository returns the repository of a project. Uncommitted changes are an error.
-func cleanRepository(ctx context.Context, o *Options) (*git, error) {
-	g, err := repository(ctx, options.Absolute(o.ProjectDir()))
-	if err != nil {
-		return nil, err
-	}
-	return g, g.clean(ctx)
-}
-
-// write writes the files of a commit to a temporary directory.
-func (g *git) write(ctx context.Context, ref string) (c *checkedOut, err error) {
-	commit, err := g.commit(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	if c, err = g.makeTempDir(ctx, ref, commit); err != nil {
-		return nil, err
-	}
-	if err := g.fill(ctx, c, nil); err != nil {
-		return nil, errors.Join(err, c.remove())
-	}
-	return c, nil
-}
-
 // commit returns the name of a commit.
 func (g *git) commit(ctx context.Context, ref string) (string, error) {
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
@@ -139,81 +120,53 @@ func (g *git) commit(ctx context.Context, ref string) (string, error) {
 	return strings.TrimSpace(commit), err
 }
 
-// makeTempDir makes a temporary directory for files of a commit.
-func (g *git) makeTempDir(ctx context.Context, ref, commit string) (c *checkedOut, err error) {
-	dir, err := os.MkdirTemp("", "fevalgraph-since-")
+// checkOut writes the files of a commit to a temporary directory.
+func (g *git) checkOut(ctx context.Context, ref string) (c *checkedOut, err error) {
+	commit, err := g.commit(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	base, err := os.MkdirTemp("", "fevalgraph-since-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, os.RemoveAll(base))
 		}
 	}()
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+	if base, err = filepath.EvalSymlinks(base); err != nil {
 		return nil, err
 	}
-	c = &checkedOut{ref: ref, dir: filepath.Join(dir, "tree"), top: g.dir}
-	if err = os.Mkdir(c.dir, 0o755); err != nil {
+	c = &checkedOut{base: filepath.Join(base, "root"), top: g.dir}
+	if c.dir = c.below(g.dir); os.MkdirAll(c.dir, 0o755) != nil {
 		return nil, err
 	}
-	if _, err = c.git(g).run(ctx, "read-tree", commit); err == nil {
-		err = c.git(g).unfiltered(ctx)
+	c.linkOutside()
+	at := &git{dir: g.dir, filters: g.filters, env: []string{"GIT_INDEX_FILE=" + filepath.Join(base, "index")}}
+	if _, err = at.run(ctx, "read-tree", commit); err == nil {
+		err = at.unfiltered(ctx)
+	}
+	if err == nil {
+		_, err = at.run(ctx, "checkout-index", "--force", "--prefix="+c.dir+string(filepath.Separator), "--all")
 	}
 	return c, err
 }
 
-// git returns a repository with the commit's files as its index.
-func (c *checkedOut) git(of *git) *git {
-	return &git{dir: of.dir, filters: of.filters, env: []string{"GIT_INDEX_FILE=" + filepath.Join(filepath.Dir(c.dir), "index")}}
-}
-
-func (c *checkedOut) remove() error { return os.RemoveAll(filepath.Dir(c.dir)) }
-
-// fill writes files of the commit. A nil set means all of them.
-func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
-	at := c.git(g)
-	args := []string{"checkout-index", "--force", "--prefix=" + c.dir + string(filepath.Separator)}
-	if paths == nil {
-		_, err := at.run(ctx, append(args, "--all")...)
-		return err
-	}
-	names, err := at.run(ctx, "ls-files", "--full-name", "-z")
-	if err != nil {
-		return err
-	}
-	var wanted strings.Builder
-	for name := range strings.SplitAfterSeq(names, "\x00") {
-		if paths.contains(filepath.Join(c.top, filepath.FromSlash(strings.TrimSuffix(name, "\x00")))) {
-			wanted.WriteString(name)
+// linkOutside links everything next to the repository, and next to the directories that contain it. Directories that cannot be
+// listed are left out.
+func (c *checkedOut) linkOutside() {
+	for at := c.top; at != filepath.Dir(at); at = filepath.Dir(at) {
+		entries, _ := os.ReadDir(filepath.Dir(at))
+		for _, e := range entries {
+			if path := filepath.Join(filepath.Dir(at), e.Name()); path != at {
+				_ = os.Symlink(path, c.below(path)) // without it, a path is not found
+			}
 		}
 	}
-	_, err = at.feed(ctx, wanted.String(), append(args, "-z", "--stdin")...)
-	return err
 }
 
-// changes returns the paths that differ between a commit and HEAD.
-func (g *git) changes(ctx context.Context, commit string) (*changes, error) {
-	c := &changes{top: g.dir, all: newPathSet(nil), layout: newPathSet(nil)}
-	if folds, err := g.run(ctx, "config", "--type=bool", "--default=false", "core.ignorecase"); err != nil || strings.TrimSpace(folds) != "false" {
-		c.whole = true // paths of the configuration can be written otherwise
-	}
-	all, err := g.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", commit, "HEAD")
-	if err != nil {
-		return nil, err
-	}
-	for len(all) > 0 {
-		about, rest, _ := strings.Cut(all, "\x00")
-		name, next, ok := strings.Cut(rest, "\x00")
-		modes := strings.Fields(strings.TrimPrefix(about, ":"))
-		if !ok || len(modes) < 2 {
-			return nil, fmt.Errorf("git diff-tree prints %q", about)
-		}
-		c.add(filepath.Join(g.dir, filepath.FromSlash(name)), modes[0], modes[1])
-		all = next
-	}
-	return c, nil
-}
+func (c *checkedOut) remove() error { return os.RemoveAll(filepath.Dir(c.base)) }
 
 // clean returns an error that names uncommitted changes.
 func (g *git) clean(ctx context.Context) error {
@@ -278,71 +231,74 @@ func (g *git) unfiltered(ctx context.Context) error {
 // largestCopy is the maximum size of copied files, in bytes; larger ones are linked.
 const largestCopy = 16 << 20
 
-// copyUntracked brings what git does not track of some paths, such as data that is not committed, from the work tree. A
-// nil set means all paths. The state directory is left out.
-func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string, paths *pathSet) error {
+// copyUntracked brings what git does not track, such as data that is not committed, from the work tree. The state directory
+// is left out. Links in the commit are not followed out of its directory.
+func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) error {
 	all, err := g.run(ctx, "ls-files", "--others", "--directory", "-z")
 	if err != nil {
 		return err
 	}
+	to, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
 	for name := range strings.SplitSeq(all, "\x00") {
 		if name = filepath.FromSlash(strings.TrimSuffix(name, "/")); name == "" {
 			continue
 		}
 		err := filepath.WalkDir(filepath.Join(c.top, name), func(from string, e fs.DirEntry, err error) error {
-			at := c.translate(from)
+			at, _ := subpath.Rel(c.top, from)
 			switch {
 			case err != nil:
 				return err
-			case from == state, from == filepath.Dir(c.dir), e.IsDir() && paths != nil && !paths.touches(from):
+			case from == state, from == filepath.Dir(c.base):
 				return filepath.SkipDir
 			case context.Cause(ctx) != nil:
 				return context.Cause(ctx)
-			case paths != nil && !paths.contains(from):
-				return nil
 			case e.IsDir():
-				return os.MkdirAll(at, 0o755)
+				return to.MkdirAll(at, 0o755)
 			}
-			if _, err := os.Lstat(at); err == nil {
+			if _, err := to.Lstat(at); err == nil {
 				return nil // also part of the commit
 			}
-			return copyOrLink(from, at, e)
+			return copyOrLink(to, from, at, e)
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("copying %s, which git does not track: %w", name, err)
 		}
 	}
 	return nil
 }
 
 // copyOrLink copies or links a file, or copies a symbolic link.
-func copyOrLink(from, at string, e fs.DirEntry) error {
+func copyOrLink(to *os.Root, from, at string, e fs.DirEntry) error {
 	info, err := e.Info()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+	if err := to.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		to, err := os.Readlink(from)
+		target, err := os.Readlink(from)
 		if err != nil {
 			return err
 		}
-		return os.Symlink(to, at)
+		return to.Symlink(target, at)
 	}
 	if !info.Mode().IsRegular() || info.Size() > largestCopy {
-		return os.Symlink(from, at)
+		return to.Symlink(from, at)
 	}
 	content, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer content.Close()
-	to, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	copied, err := to.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, content)
-	return errors.Join(err, to.Close())
+	_, err = io.Copy(copied, content)
+	return errors.Join(err, copied.Close())
 }

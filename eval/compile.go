@@ -18,7 +18,6 @@ type Project struct {
 	Plan     *plan.Plan
 	expanded bool
 	last     partition.Lasts // answers of earlier runs for nodes that the engine decides
-	reads    *reading        // nil unless it is compared with another commit
 
 	all      *execution               // a dry run over all nodes; set on first use
 	observed bool                     // the trace contains the reads of all nodes

@@ -142,7 +142,7 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 func (f *freshness) divide() {
 	for _, part := range plan.Partitions(f.Config) {
 		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
-		if content, err := part.Fingerprint(nil); err == nil {
+		if content, err := part.Fingerprint(); err == nil {
 			state.ID = partition.Salted(f.index.Salt, content)
 			at, ok := slices.BinarySearchFunc(f.index.Parts, state.Ref, comparePartRefs)
 			if ok && bytes.Equal(f.index.Parts[at].ID, state.ID) {

@@ -47,7 +47,7 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 		side, remove, wrong := loadSide(ctx, &o, g, arg, jobPaths(&o, jobs))
 		defer func() { err = errors.Join(err, remove()) }()
 		if wrong == nil {
-			wrong = side.compile(ctx, &o, dir)
+			wrong = side.compile(&o, dir)
 		}
 		if wrong != nil {
 			return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", arg, wrong))
@@ -58,8 +58,12 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 	if len(c.old.warnings) > 0 {
 		o.Note(options.Warnings{Diagnostics: c.old.warnings})
 	}
-	if err := c.explain(ctx); err != nil {
-		return nil, exit.With(exit.NotJudged, err)
+	err = c.old.decide(ctx, nil)
+	if err == nil {
+		err = c.new.decide(ctx, &c.old.version)
+	}
+	if err != nil {
+		return nil, err
 	}
 	problems := c.problems()
 	r = release.New(old, new, problems, c.trials(problems))
@@ -71,31 +75,16 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 // comparison compares two versions of a set.
 type comparison struct {
 	old, new *releaseSide
-	rep      *graph.Report // what a run of the new version would find after one of the old
-}
-
-// explain finds out why the keys of the new version's nodes are not those of the old one.
-func (c *comparison) explain(ctx context.Context) (err error) {
-	was := &answersBefore{Memory: c.new.store}
-	was.fill(c.old.plan.Graph, c.old.rep, c.old.rep.Nodes)
-	c.rep, err = c.new.execute(ctx, c.new.rep.Nodes, graph.Options{Store: was, Last: was.last})
-	return err
 }
 
 // problems compares those of both versions, by name.
 func (c *comparison) problems() (all []release.Problem) {
 	old, new := c.old.byName(), c.new.byName()
-	renamed := c.renamed(old, new)
 	for _, name := range slices.Sorted(maps.Keys(new)) {
-		was := name
-		if old[name] == nil {
-			was = renamed[name]
-		}
-		all = append(all, c.problem(old[was], new[name]))
+		all = append(all, c.problem(old[name], new[name]))
 	}
-	gone := slices.Collect(maps.Values(renamed))
 	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if new[name] == nil && !slices.Contains(gone, name) {
+		if new[name] == nil {
 			all = append(all, c.problem(old[name], nil))
 		}
 	}
@@ -142,34 +131,6 @@ func (s *releaseSide) byName() map[string]*lang.Problem {
 	return all
 }
 
-// renamed finds the problems that had another name and differ in nothing else that counts.
-func (c *comparison) renamed(old, new map[string]*lang.Problem) map[string]string {
-	found := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(new)) {
-		if old[name] != nil {
-			continue
-		}
-		for _, was := range slices.Sorted(maps.Keys(old)) {
-			if new[was] == nil && c.gradedAlike(was, name) && !slices.Contains(slices.Collect(maps.Values(found)), was) && c.problem(old[was], new[name]).Class == release.Reuse {
-				found[name] = was
-				break
-			}
-		}
-	}
-	return found
-}
-
-// gradedAlike reports whether the grading of a problem can be that of one with another name.
-func (c *comparison) gradedAlike(old, new string) bool {
-	was, is := c.old.cells[old], c.new.cells[new]
-	if was == nil || is == nil {
-		return was == is
-	}
-	return slices.EqualFunc(was.Checkpoints, is.Checkpoints, func(a, b plan.CellCheckpoint) bool {
-		return c.old.rep.Status(a.Aggregate).Key == c.new.rep.Status(b.Aggregate).Key
-	})
-}
-
 // problem compares two versions of a problem. One can be nil.
 func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 	switch {
@@ -179,9 +140,6 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 		return release.Problem{Name: old.Name, Class: release.Removed, Checkpoints: checkpointsAs(old, release.Removed), Version: release.CompareVersions(old.Release, "", release.Removed, true)}
 	}
 	p := release.Problem{Name: new.Name, Class: release.Reuse}
-	if old.Name != new.Name {
-		p.Was = old.Name
-	}
 	before, after := c.old.problemFields(old), c.new.problemFields(new)
 	why := unloadableSide(old, new)
 	if why != nil {
@@ -197,7 +155,7 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 			one.Reason.File = c.describedIn(old, new)
 		}
 	}
-	p.Version = release.CompareVersions(old.Release, new.Release, p.Class, c.edited(old.Name, new.Name))
+	p.Version = release.CompareVersions(old.Release, new.Release, p.Class, c.edited(new.Name))
 	return p
 }
 
@@ -205,7 +163,7 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 func (c *comparison) unloadable(problems []release.Problem) (names []string) {
 	old, new := c.old.byName(), c.new.byName()
 	for _, p := range problems {
-		was, is := old[cmp.Or(p.Was, p.Name)], new[p.Name]
+		was, is := old[p.Name], new[p.Name]
 		if was != nil && is != nil && len(was.Invalid) > 0 && len(is.Invalid) > 0 {
 			names = append(names, p.Name)
 		}
@@ -264,9 +222,9 @@ func checkpointsAs(p *lang.Problem, class release.Class) (all []release.Checkpoi
 }
 
 // edited reports whether any file of a problem differs.
-func (c *comparison) edited(old, new string) bool {
-	before, ok := c.old.files[old]
-	after, also := c.new.files[new]
+func (c *comparison) edited(problem string) bool {
+	before, ok := c.old.files[problem]
+	after, also := c.new.files[problem]
 	return ok != also || ok && c.old.rep.Status(before).Key != c.new.rep.Status(after).Key
 }
 
@@ -342,7 +300,7 @@ func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *re
 	var changed, others []event.Change // of nodes of both versions, and of nodes of one
 	g := c.new.plan.Graph
 	for _, id := range g.Closure([]graph.ID{new}) {
-		switch st := c.rep.Status(id); {
+		switch st := c.new.rep.Status(id); {
 		case !st.Stale || st.Category == event.CauseFollows:
 		case st.Category == event.CauseNew:
 			others = append(others, graph.Diff(nil, c.new.fields(id))...)
@@ -440,9 +398,6 @@ func (c *comparison) changedFile(ch event.Change, old, new string) *release.Reas
 	}
 	if one.File == "" { // outside of the set
 		one.File = filepath.Base(new + old)
-	}
-	if old != "" && new != "" {
-		one.Diff = release.LineDiff(c.old.top, old, c.new.top, new)
 	}
 	return one
 }

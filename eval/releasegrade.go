@@ -19,14 +19,14 @@ func GradeRelease(ctx context.Context, o Options, r *release.Release, jobs []str
 	}
 	o.Recorded = jobPaths(&o, jobs)
 	o.Dir = o.Path(r.New)
-	problems := map[string]*release.Problem{} // by their names in the old version
+	problems := map[string]*release.Problem{}
 	for i := range r.Problems {
-		problems[cmp.Or(r.Problems[i].Was, r.Problems[i].Name)] = &r.Problems[i]
+		problems[r.Problems[i].Name] = &r.Problems[i]
 	}
 	again := Request{Progress: progress}
 	for _, t := range r.Trials {
 		if t.Class == release.Regrade {
-			again.Targets = append(again.Targets, fmt.Sprintf("problem=%s,solution=%s", problems[t.Problem].Name, t.Name))
+			again.Targets = append(again.Targets, fmt.Sprintf("problem=%s,solution=%s", t.Problem, t.Name))
 		}
 	}
 	type trial struct{ problem, solution string }
@@ -54,10 +54,9 @@ func GradeRelease(ctx context.Context, o Options, r *release.Release, jobs []str
 		case release.Reuse:
 			t.After = t.Before
 		case release.Regrade:
-			p := problems[t.Problem]
-			if known := scores[trial{p.Name, t.Name}]; len(known) > 0 {
+			if known := scores[trial{t.Problem, t.Name}]; len(known) > 0 {
 				mean := statistics.Mean(known)
-				t.After, t.Cause = &mean, p.Cause()
+				t.After, t.Cause = &mean, problems[t.Problem].Cause()
 			} else {
 				r.Ungraded++
 			}

@@ -32,13 +32,12 @@ type releaseSide struct {
 	root     string // real path of the directory with its configuration
 	top      string // of the repository that it is in, or root
 	cfg      *lang.Config
-	inputs   map[string]bool // files that cfg was evaluated from
-	warnings diag.List       // of records
-	plan     *plan.Plan
+	inputs   map[string]bool       // files that cfg was evaluated from
+	warnings diag.List             // of records
+	version                        // all its nodes
 	cells    map[string]*plan.Cell // of placeholders, by problem
 	seen     map[string][]graph.ID // nodes of what solvers see, by problem
 	files    map[string]graph.ID   // nodes of all files, by problem; none of one without a directory
-	rep      *graph.Report         // of a dry run that pretended
 	index    *contents
 	store    *cache.Memory
 }
@@ -98,7 +97,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 	if o.HasDir(arg) {
 		other.Dir = o.Path(arg)
 	} else {
-		at, err := g.write(ctx, arg)
+		at, err := g.checkOut(ctx, arg)
 		if err != nil {
 			return nil, remove, notVersion(o, arg, err)
 		}
@@ -177,11 +176,10 @@ func (s *releaseSide) load(o *Options, name string, jobs []string) error {
 	return nil
 }
 
-// compile compiles the problems and finds out the keys of all nodes. dir has placeholders; see makePlaceholders.
-func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error {
+// compile compiles the problems. dir has placeholders; see makePlaceholders.
+func (s *releaseSide) compile(o *Options, dir string) (err error) {
 	compiled := *s.cfg
 	compiled.Solutions, compiled.Suites = nil, []*lang.Suite{s.placeholders(dir)}
-	var err error
 	s.plan, err = plan.Compile(&compiled, 1, plan.Environment{
 		Store: s.store, States: s.index, Benchmarks: o.Benchmarks, Offline: true,
 		LookupEnv: func(name string) (string, bool) { return "${" + name + "}", true }, // a caller's values are no part of a release
@@ -192,24 +190,13 @@ func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error
 		return err
 	}
 	s.cells = map[string]*plan.Cell{}
-	targets := []graph.ID{}
 	for _, c := range s.plan.Cells {
 		s.cells[c.Problem.Name] = c
-		targets = append(targets, c.Targets()...)
+		s.targets = append(s.targets, c.Targets()...)
 	}
-	targets = append(targets, s.addSeen()...)
-	s.rep, err = s.execute(ctx, targets, graph.Options{Store: s.store, Preview: graph.Preview{Pretend: true}})
-	return err
-}
-
-// execute makes a dry run. Paths in the set are the same in all versions.
-func (s *releaseSide) execute(ctx context.Context, targets []graph.ID, o graph.Options) (*graph.Report, error) {
-	o.Pools, o.DryRun, o.Manifests, o.Rename = s.plan.Pools, true, true, strings.NewReplacer(s.root, "/set", s.top, "/top")
-	rep, err := s.plan.Graph.Execute(ctx, targets, o)
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	return rep, err
+	s.targets = append(s.targets, s.addSeen()...)
+	s.preview = graph.Preview{Pretend: true, Rename: strings.NewReplacer(s.root, "/set", s.top, "/top")}
+	return nil
 }
 
 // executor makes backends that are declared only. What files of this machine their commands see is known without

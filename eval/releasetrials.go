@@ -19,9 +19,7 @@ func (c *comparison) trials(problems []release.Problem) (all []release.Trial) {
 		if s.Recorded == nil {
 			continue
 		}
-		at := slices.IndexFunc(problems, func(p release.Problem) bool {
-			return p.Name == s.Problem.Name && p.Was == "" || p.Was == s.Problem.Name
-		})
+		at := slices.IndexFunc(problems, func(p release.Problem) bool { return p.Name == s.Problem.Name })
 		t := release.Trial{Name: s.Name, Problem: s.Problem.Name, Class: release.Removed}
 		if s.Recorded.Comparable {
 			t.Before = s.Recorded.Score

@@ -90,8 +90,6 @@ func (s *scheduler) check(ctx context.Context, d *decision) {
 		if d.forced == causeLost {
 			d.status.Category = event.CauseLost
 		}
-	case s.o.Pretend:
-		d.status.Cause, d.status.Category = "pretended", event.CauseForced
 	default:
 		if served, err := s.serve(ctx, d, last); err != nil {
 			d.verdict, d.err = wrong, err

@@ -52,7 +52,7 @@ type Preview struct {
 	// Manifests keeps the manifest of each node in its Status, in a dry run.
 	Manifests bool
 	// Pretend makes a dry run continue as if stale nodes had run and succeeded: outputs that tasks cannot
-	// predict are replaced by digests derived from keys, so that each node gets a key. Every node is stale.
+	// predict are replaced by digests derived from keys, so that each node gets a key.
 	Pretend bool
 	// Losses makes a dry run foresee that outputs which stale work reads and the store lacks are made again.
 	Losses bool

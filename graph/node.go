@@ -146,9 +146,6 @@ func (g *Graph) Len() int { return len(g.byAddr) }
 // Node returns the node with the given id; the caller must not change it.
 func (g *Graph) Node(id ID) *Node { return &g.blocks[id/blockSize][id%blockSize] }
 
-// Pin pins a node to a fresh answer: see Node.Pinned.
-func (g *Graph) Pin(id ID, answer Answer) { g.Node(id).Pinned = &answer }
-
 // Lookup finds a node by its address.
 func (g *Graph) Lookup(addr string) (ID, bool) {
 	id, ok := g.byAddr[addr]

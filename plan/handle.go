@@ -113,9 +113,6 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 	}
 }
 
-// Handles returns the open backends, including backends outside of keys.
-func (p *Plan) Handles() []*BackendHandle { return p.handles }
-
 // Backends returns the backends that the plan uses, in order of their first use, after an execution that
 // brought everything up to date.
 func (p *Plan) Backends(r *graph.Report) []*BackendHandle {

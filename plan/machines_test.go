@@ -212,7 +212,7 @@ func TestMachinesInFingerprints(t *testing.T) {
 	cfg := p.plan.Config
 	fingerprints := func() (all [][]byte) {
 		for _, part := range Partitions(cfg) {
-			f, err := part.Fingerprint(nil)
+			f, err := part.Fingerprint()
 			if err != nil {
 				t.Fatal(err)
 			}

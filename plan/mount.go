@@ -31,7 +31,7 @@ func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep
 		}
 		addr := KindMount + ":" + b.Addr() + m.Target
 		sources := c.sourcesOf(addr)
-		task := &tasks.Mount{Name: "mount " + m.Target, Source: m.Source, Hint: `content = "unhashed" keeps it out of keys`, States: sources.States, Observe: sources.Observe, Moved: sources.Moved, RemoteHost: func() string { return remoteHost(on) }}
+		task := &tasks.Mount{Name: "mount " + m.Target, Source: m.Source, Hint: `content = "unhashed" keeps it out of keys`, States: sources.States, Observe: sources.Observe, RemoteHost: func() string { return remoteHost(on) }}
 		id := c.addOnce(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}})
 		deps = append(deps, graph.Dep{On: id, As: "mount " + m.Target, Outputs: []string{tasks.MountOutput}})
@@ -75,7 +75,7 @@ func (c *compiler) readablePaths(d *driver, b *lang.Backend, own []lang.EnvVar, 
 			sources := c.sourcesOf(addr)
 			task := &tasks.Mount{
 				Name: what, Source: path, Optional: true, NoCaches: true, Hint: fmt.Sprintf("unhashed = [%q] of the backend keeps it out of keys", path),
-				States: sources.States, Observe: sources.Observe, Moved: sources.Moved,
+				States: sources.States, Observe: sources.Observe,
 			}
 			if required {
 				task.NotDirectory = "and uv does not notice every change in it (hint: require a wheel that is built from it, or add it as an asset and to PYTHONPATH)"

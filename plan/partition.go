@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
@@ -123,8 +122,8 @@ func (p *Partition) Publishes() bool {
 }
 
 // Fingerprint encodes the whole configuration of the cells: equal fingerprints are compiled to equal nodes.
-// It contains the values of secrets. Rename, which can be nil, replaces parts of texts, such as a path.
-func (p *Partition) Fingerprint(rename *strings.Replacer) ([]byte, error) {
+// It contains the values of secrets.
+func (p *Partition) Fingerprint() ([]byte, error) {
 	type suite struct {
 		Name  string
 		Retry *lang.Retry
@@ -146,7 +145,7 @@ func (p *Partition) Fingerprint(rename *strings.Replacer) ([]byte, error) {
 			cells[i].Suites = append(cells[i].Suites, suite{s.Name, s.Retry})
 		}
 	}
-	return frozen.Fingerprint(nil, &cells, rename, reflect.TypeFor[diag.Range]())
+	return frozen.Fingerprint(nil, &cells, reflect.TypeFor[diag.Range]())
 }
 
 // partitioned compiles partition by partition, in the order in which suites mention

@@ -21,7 +21,6 @@ const dockerignore = ".dockerignore"
 func NewContext(root string, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() ([]file, error) {
-		root := sources.at(root)
 		sources.observe("file", filepath.Join(root, dockerignore))
 		ignored, err := readDockerignore(root)
 		if err != nil {

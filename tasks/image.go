@@ -34,9 +34,8 @@ const imageRecipe = 1
 
 // Describe implements graph.Task.
 func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
-	at := i.Sources.at(i.Dockerfile)
-	i.Sources.observe("file", at)
-	text, err := os.ReadFile(at)
+	i.Sources.observe("file", i.Dockerfile)
+	text, err := os.ReadFile(i.Dockerfile)
 	if err != nil {
 		return &graph.InputError{Err: fmt.Errorf("reading the Dockerfile: %w", err)}
 	}

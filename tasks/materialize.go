@@ -26,9 +26,7 @@ type Asset struct {
 func NewMaterialize(a Asset, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() ([]file, error) {
-		at := a
-		at.Source = sources.at(a.Source)
-		found, err := at.scan(sources.observe)
+		found, err := a.scan(sources.observe)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,6 @@ type Mount struct {
 	// Observe is called with everything that the list depends on: kind "exists" as in Sources, and "state" for
 	// each file, directory and link, including its mode and owner. It can be nil.
 	Observe func(kind, name string)
-	Moved   func(path string) string // as in Sources
 	// RemoteHost returns the name of the machine that contains Source; nil means this machine.
 	RemoteHost func() string
 
@@ -148,8 +147,7 @@ func (t *Mount) scan() ([]mountEntry, error) {
 			return nil, &graph.InputError{Err: fmt.Errorf(`%s: %s is on another machine, of %s, and cannot be read here (hint: %s)`, t.Name, t.Source, where, t.Hint)}
 		}
 	}
-	sources := Sources{Observe: t.Observe, Moved: t.Moved}
-	source, observe := sources.at(t.Source), sources.observe
+	source, observe := t.Source, Sources{Observe: t.Observe}.observe
 	observe("exists", source)
 	for dir := source; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {

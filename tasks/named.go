@@ -25,7 +25,6 @@ func NewNamed(files, dirs []Named, sources Sources) *Source {
 	return &Source{sources: sources, scan: func() ([]file, error) {
 		var found []file
 		for _, d := range dirs {
-			d.Abs = sources.at(d.Abs)
 			below, err := scanFiles(d, sources.observe)
 			if err != nil {
 				return nil, err
@@ -33,7 +32,7 @@ func NewNamed(files, dirs []Named, sources Sources) *Source {
 			found = append(found, below...)
 		}
 		for _, f := range files {
-			one, err := scanFile(sources.at(f.Abs), f.Name, sources.observe)
+			one, err := scanFile(f.Abs, f.Name, sources.observe)
 			if err != nil {
 				return nil, err
 			}

@@ -32,9 +32,6 @@ type Sources struct {
 	// link, "exists" the target of a path, and "file" a file that was read outside of the source; "fileset"
 	// has an absolute directory, "\x00" and a pattern. It can be called concurrently, and can be nil.
 	Observe func(kind, name string)
-	// Moved returns the path from which a file or directory is read, for another version of the sources.
-	// Observe is called with these paths. Nil means the same path.
-	Moved func(path string) string
 	// Submitted reports that the author of the source is judged: a defective source is refused instead of
 	// being an error. Limits then apply.
 	Submitted bool
@@ -45,13 +42,6 @@ func (s Sources) observe(kind, name string) {
 	if s.Observe != nil {
 		s.Observe(kind, name)
 	}
-}
-
-func (s Sources) at(path string) string {
-	if s.Moved != nil {
-		return s.Moved(path)
-	}
-	return path
 }
 
 // TreeOutput is the name of a source task's only output, unless it is refused.

@@ -56,7 +56,6 @@ func NewParts(parts []Submission, sources Sources) *Source {
 }
 
 func (sub Submission) scan(sources Sources) (found []file, omitted []omission, err error) {
-	sub.Source = sources.at(sub.Source)
 	sources.observe("exists", sub.Source)
 	info, err := os.Stat(sub.Source)
 	switch {

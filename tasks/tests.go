@@ -23,11 +23,7 @@ type Tests struct {
 
 // NewTests returns the task that stores the tests of a checkpoint.
 func NewTests(t Tests, sources Sources) *Source {
-	return &Source{sources: sources, scan: func() ([]file, error) {
-		at := t
-		at.Root = sources.at(t.Root)
-		return at.scan(sources.observe)
-	}}
+	return &Source{sources: sources, scan: func() ([]file, error) { return t.scan(sources.observe) }}
 }
 
 func (t Tests) scan(observe observer) ([]file, error) {

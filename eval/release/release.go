@@ -66,8 +66,7 @@ type Release struct {
 // Problem is a problem in both versions, or in one.
 type Problem struct {
 	Name        string       `json:"name"`
-	Was         string       `json:"was,omitempty"` // its name in the old version, if it is another one
-	Class       Class        `json:"class"`         // the worst of its checkpoints
+	Class       Class        `json:"class"` // the worst of its checkpoints
 	Checkpoints []Checkpoint `json:"checkpoints"`
 	Version     Version      `json:"version"`
 }
@@ -93,11 +92,10 @@ func (p *Problem) Cause() string {
 type Reason struct {
 	File string `json:"file,omitempty"` // relative to the set; "" if no file decides
 	What string `json:"what"`           // "changed", "memory: 1 -> 2"
-	Diff string `json:"diff,omitempty"` // of a text, in one line
 	More int    `json:"more,omitempty"` // changes beside this one
 }
 
-// String returns the file and what changed, without the text.
+// String returns the file and what changed.
 func (r *Reason) String() string {
 	base := path.Base(r.File)
 	switch {

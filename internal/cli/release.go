@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-var releaseFormats = []string{"table", "markdown", "html", "json"}
+var releaseFormats = []string{"table", "markdown", "json"}
 
 func (a *app) releaseCommand() *cobra.Command {
 	var format string
@@ -38,8 +38,7 @@ changed, as run does, and leaderboards before and after are compared.`,
 		`  fevalgraph release v1.2 HEAD
   fevalgraph release origin/main . --check
   fevalgraph release tasks-1.0 tasks-1.1 --job jobs/june --format markdown
-  fevalgraph release v1.2 . --job jobs/june --grade
-  fevalgraph release v1.2 . --job jobs/june --grade --format html >release.html`,
+  fevalgraph release v1.2 . --job jobs/june --grade`,
 		func(cmd *cobra.Command, args []string) error {
 			if a.flags.json {
 				format = "json"
@@ -50,7 +49,7 @@ changed, as run does, and leaderboards before and after are compared.`,
 			return a.runRelease(cmd.Context(), args[0], args[1], jobs, format, check, grade)
 		})
 	cmd.Args = arguments(2, 2, "two versions of a set of problems")
-	cmd.Flags().StringVar(&format, "format", "table", "table, markdown, html or json")
+	cmd.Flags().StringVar(&format, "format", "table", "table, markdown or json")
 	cmd.Flags().StringArrayVar(&jobs, "job", nil, "a `DIR` with trials that Harbor recorded (repeatable)")
 	cmd.Flags().BoolVar(&grade, "grade", false, "grade trials again whose verdicts changed, and compare leaderboards")
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a version does not reflect a change")
@@ -73,8 +72,6 @@ func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, fo
 	switch {
 	case format == "json":
 		err = a.writeJSON(r)
-	case format == "html":
-		err = a.writeReleasePage(r)
 	case format == "markdown":
 		_, err = io.WriteString(a.io.Out, describe.ReleaseMarkdown(r))
 	case !a.flags.quiet:
@@ -85,18 +82,6 @@ func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, fo
 	}
 	if err == nil && check && r.Wrong() > 0 {
 		return exit.With(exit.Failed, nil)
-	}
-	return err
-}
-
-func (a *app) writeReleasePage(r *describe.ReleaseObject) error {
-	p, err := eval.ReleasePage(r, a.options().Version)
-	if err != nil {
-		return err
-	}
-	document, err := p.Document()
-	if err == nil {
-		_, err = io.WriteString(a.io.Out, document)
 	}
 	return err
 }

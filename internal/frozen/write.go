@@ -24,9 +24,9 @@ func Append(b []byte, v any) ([]byte, error) {
 
 // Fingerprint appends a form of what v points to that serves only for comparison: equal values have equal
 // forms. It skips structs of the types in omit, and represents a pointer with a method Source by the string
-// that the method returns. Rename, which can be nil, replaces parts of texts.
-func Fingerprint(b []byte, v any, rename *strings.Replacer, omit ...reflect.Type) ([]byte, error) {
-	w := writer{b: b, texts: map[string]uint64{}, pointers: map[pointer]uint64{}, compares: true, rename: rename, omit: omit}
+// that the method returns.
+func Fingerprint(b []byte, v any, omit ...reflect.Type) ([]byte, error) {
+	w := writer{b: b, texts: map[string]uint64{}, pointers: map[pointer]uint64{}, compares: true, omit: omit}
 	if err := w.value(reflect.ValueOf(v).Elem()); err != nil {
 		return nil, fmt.Errorf("taking the fingerprint of a %T: %w", v, err)
 	}
@@ -47,9 +47,8 @@ type writer struct {
 	b        []byte
 	texts    map[string]uint64
 	pointers map[pointer]uint64
-	compares bool              // see Fingerprint
-	rename   *strings.Replacer // see Fingerprint
-	omit     []reflect.Type    // see Fingerprint
+	compares bool           // see Fingerprint
+	omit     []reflect.Type // see Fingerprint
 }
 
 func (w *writer) number(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
@@ -112,9 +111,6 @@ func (w *writer) text(s string) {
 		return
 	}
 	w.texts[s] = uint64(len(w.texts)) + 1
-	if w.rename != nil {
-		s = w.rename.Replace(s)
-	}
 	w.number(0)
 	w.number(uint64(len(s)))
 	w.b = append(w.b, s...)

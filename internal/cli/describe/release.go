@@ -19,14 +19,10 @@ type releaseRow struct{ class, problem, version, reason string }
 func releaseRows(r *release.Release, whole bool) (rows []releaseRow) {
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		name := p.Name
-		if p.Was != "" {
-			name += " (was " + p.Was + ")"
-		}
-		if p.Class == release.Reuse && p.Was == "" && p.Version.Wrong == "" && !whole {
+		if p.Class == release.Reuse && p.Version.Wrong == "" && !whole {
 			continue
 		}
-		row := releaseRow{string(p.Class), name, versionText(&p.Version), p.Version.Wrong}
+		row := releaseRow{string(p.Class), p.Name, versionText(&p.Version), p.Version.Wrong}
 		if alike(p.Checkpoints) {
 			if len(p.Checkpoints) > 0 {
 				row.reason = joined(reasonText(p.Checkpoints[0].Reason), p.Version.Wrong)
@@ -66,9 +62,6 @@ func reasonText(r *release.Reason) string {
 		return ""
 	}
 	said := r.String()
-	if r.Diff != "" {
-		said += ", " + r.Diff
-	}
 	if r.More > 0 {
 		said += fmt.Sprintf(", and %s", text.Count(r.More, "other change"))
 	}
