@@ -74,22 +74,6 @@ func ReadLogs(o *options.Options, names []string, as, metric string, lower bool)
 	return out, nil
 }
 
-// OnOneScale returns the results of several lists of logs by a metric, on the scale that fits all of them.
-func OnOneScale(metric string, lists ...[]*plan.Log) (results []*report.Results) {
-	wrapped, all := make([][]*sideLog, len(lists)), []*sideLog(nil)
-	for i, logs := range lists {
-		for _, l := range logs {
-			wrapped[i] = append(wrapped[i], &sideLog{Log: l})
-		}
-		all = append(all, wrapped[i]...)
-	}
-	s := scaleOf(all, metric, false)
-	for _, logs := range wrapped {
-		results = append(results, s.results(logs))
-	}
-	return results
-}
-
 // Matches returns an error if no problem is in two logs, since nothing can be compared then.
 func (l *Logs) Matches() error { return l.files.matches() }
 

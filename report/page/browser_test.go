@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,49 +97,8 @@ func TestHostileInBrowser(t *testing.T) {
 	p.Nodes = func(*report.Cell) ([]Node, error) {
 		return []Node{{Addr: "pytest:" + hostile, State: hostile, Cause: hostile, Files: []string{hostile}, Message: hostile, Log: hostile + strings.Repeat("x", 10<<20), Fields: [][2]string{{hostile, hostile}}}}, nil
 	}
-	p.Release = encodeRelease(hostile)
 	_, _, w := written(t, p, "out.html")
 	browse(t, "hostile", w.File)
-}
-
-// encodeRelease returns the JSON of a release with a text as the beginning of all names and reasons.
-func encodeRelease(text string) []byte {
-	type object map[string]any
-	var problems, trials []object
-	for i, class := range []string{"reuse", "regrade", "rerun", "added", "removed", "reuse", "regrade"} {
-		name := fmt.Sprintf("%sproblem %d", text, i)
-		version := object{"old": "1.0.0", "new": "1.1.0"}
-		reason := object{"file": fmt.Sprintf("tasks/%s/tests/test_%d.py", text, i), "what": "changed", "diff": "line 3: `assert 2` -> `assert 3`" + text, "more": i}
-		checkpoints := []object{{"name": "one", "class": class, "reason": reason}}
-		if i > 4 {
-			checkpoints = append(checkpoints, object{"name": text + "two", "class": "reuse"})
-			version = object{"old": "1.0.0", "new": "1.0.0", "wrong": text + "its version is the same"}
-		}
-		problems = append(problems, object{"name": name, "class": class, "checkpoints": checkpoints, "version": version})
-		for k := range 3 * i {
-			trial := object{"name": fmt.Sprintf("%strial__%d", text, k), "problem": name, "agent": text + "coder", "model": "maker/model", "class": class, "cost_usd": nil}
-			if k%2 == 0 {
-				trial["cost_usd"] = 0.25 * float64(k)
-			}
-			trials = append(trials, trial)
-		}
-	}
-	encoded, _ := json.Marshal(object{"old": text + "v1.2", "new": "HEAD", "graded": true, "ungraded": 2, "problems": problems, "trials": trials, "tags": []string{text + "debian:12", "python:3"}, "unloadable": []string{text},
-		"work": []object{{"class": "reuse", "problems": 2, "trials": 15, "cost_usd": 12.5, "unknown_costs": 7}, {"class": "regrade", "problems": 2, "trials": 21, "cost_usd": 0, "unknown_costs": 21},
-			{"class": "rerun", "problems": 1, "trials": 6, "cost_usd": 1.5, "unknown_costs": 0}, {"class": "added", "problems": 1, "trials": 0, "unknown_costs": 0}, {"class": "removed", "problems": 1, "trials": 12, "unknown_costs": 12}},
-		"board": []object{{"agent": text + "coder", "model": "maker/model", "trials": 30, "before": 0.61, "after": 0.58, "difference": -0.03, "low": -0.08, "high": 0.01, "again": 4},
-			{"agent": "idler", "model": "", "trials": 2, "before": 0.1, "after": 0.2, "difference": 0.1, "low": nil, "high": nil, "again": 0}, {"agent": "late", "model": "m", "trials": 0, "low": nil, "high": nil, "again": 2}},
-		"moved": []object{{"cause": text + "tasks/word/tests/test_outputs.py changed", "lost": 4, "won": 1}, {"cause": "timeout: 1m0s -> 1m30s", "lost": 0, "won": 2}}})
-	return encoded
-}
-
-// TestReleaseInBrowser looks at a release, and at the results of its trials.
-func TestReleaseInBrowser(t *testing.T) {
-	chromium(t)
-	p := gallery(6, 1)
-	p.Foreign, p.Release, p.Runs, p.Work = true, encodeRelease(""), p.Runs[3:], nil
-	_, _, w := written(t, p, "out.html")
-	browse(t, "release", w.File)
 }
 
 // TestLargeInBrowser shows 100,000 cells. Its figures assume a quiet machine.

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -24,7 +23,6 @@ type index struct {
 	Live        bool              `json:"live,omitempty"`
 	Foreign     bool              `json:"foreign,omitempty"` // of files of other programs
 	Notes       []string          `json:"notes,omitempty"`   // on them
-	Release     json.RawMessage   `json:"release,omitempty"`
 	Runs        []runHead         `json:"runs"`
 	Cells       cellColumns       `json:"cells"`
 	Checkpoints checkpointColumns `json:"checkpoints"`
@@ -113,7 +111,7 @@ type change struct {
 // newIndex returns the index of a page, without chunks. entries and contenders are those of its last run.
 func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
-	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Foreign: p.Foreign, Notes: p.Notes, Release: p.Release, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{}, Trees: []chunk{},
+	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Foreign: p.Foreign, Notes: p.Notes, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{}, Trees: []chunk{},
 		Summary: report.Summarize(last.Results, nil), Tasks: last.Results.Tasks, Groups: verdict.Groups[:],
 		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
 			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}

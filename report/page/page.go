@@ -7,7 +7,6 @@
 package page
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -25,8 +24,6 @@ type Page struct {
 	// Foreign means that the only run is of files of other programs: it has results alone. Notes are remarks on them.
 	Foreign bool
 	Notes   []string
-	// Release is the JSON of a release, whose trials are the cells of two runs that are Foreign; nil without one.
-	Release json.RawMessage
 	// Runs are sorted by time. The report is about the last one; the earlier ones are for comparison.
 	Runs []Run
 	// Before are the runs before Runs, for figures over runs.

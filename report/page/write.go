@@ -40,16 +40,6 @@ func (p *Page) Write(path string) (*Written, error) {
 	return out, nil
 }
 
-// Document returns a page as one file of any size.
-func (p *Page) Document() (string, error) {
-	var pieces []inline
-	x, err := p.index(func(id, data string) error { pieces = append(pieces, inline{id, data}); return nil })
-	if err != nil {
-		return "", fmt.Errorf("writing a report: %w", err)
-	}
-	return x.document("", pieces)
-}
-
 // writer keeps data until its size exceeds a file, and then writes scripts.
 type writer struct {
 	file, data string

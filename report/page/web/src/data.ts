@@ -27,22 +27,8 @@ export interface Task {
   name: string; outcome: string; message?: string; cause?: string; seconds: number; run?: string; state?: string
   products?: { name: string; path: string; publish?: string; digest: string }[]
 }
-export interface ReleaseReason { file?: string; what: string; diff?: string; more?: number }
-export interface ReleaseProblem {
-  name: string; was?: string; class: string; checkpoints: { name: string; class: string; reason?: ReleaseReason }[]
-  version: { old?: string; new?: string; wrong?: string }
-}
-/** A release, as `fevalgraph release --json` prints it. */
-export interface Release {
-  old: string; new: string; tags?: string[]; unloadable?: string[]; graded: boolean; ungraded?: number
-  work: { class: string; problems: number; trials: number; cost_usd: number; unknown_costs: number }[]
-  problems: ReleaseProblem[]
-  trials: { name: string; problem: string; agent?: string; model?: string; class: string; why?: string; cost_usd: number | null }[]
-  board?: { agent: string; model: string; trials: number; before: number; after: number; difference: number; low: number | null; high: number | null; again: number }[]
-  moved?: { cause: string; lost: number; won: number }[]
-}
 export interface Index {
-  schema: number; project: string; version: string; live?: boolean; foreign?: boolean; notes?: string[]; release?: Release; runs: Run[]; cells: Cells; checkpoints: Checkpoints
+  schema: number; project: string; version: string; live?: boolean; foreign?: boolean; notes?: string[]; runs: Run[]; cells: Cells; checkpoints: Checkpoints
   past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: Board[]; matrix: Heat; since: number; concerns: Concern[]
   tasks?: Task[]
   summary: { cells: number; checkpoints: number }; chunks: { id: string; first: number }[]; work?: string; figures: string; trees: { id: string; first: number }[]; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]

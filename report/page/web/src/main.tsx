@@ -11,7 +11,6 @@ import { LiveView, doneOf, useLive } from './views/live'
 import { Matrix } from './views/matrix'
 import { Plots } from './views/plots'
 import { Problem } from './views/problem'
-import { ReleaseView } from './views/release'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
 
@@ -34,9 +33,7 @@ const views: [key: string, name: string, view: View][] = [
 
 /** The views of a page; the first one is the default. */
 function viewsOf(x: Index): typeof views {
-  const all: typeof views = x.release ? [['release', 'Release', ReleaseView], ...views] : views
-  if (x.release && x.cells.repeat.length === 0) return all.slice(0, 1)
-  return all.filter(([key]) => !x.foreign || key !== 'timeline' && (key !== 'compare' || x.differences.length > 0))
+  return views.filter(([key]) => !x.foreign || key !== 'timeline' && key !== 'compare')
 }
 
 /** Views whose first heading is the name of their subject. */

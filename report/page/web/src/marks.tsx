@@ -6,7 +6,6 @@ import { score } from './text'
 const signs: Record<string, string> = {
   passed: '✓', scored: '=', skipped: '–', failed: '✗', 'not reached': '∅', errored: '!', broken: '?', error: '!', timeout: '!',
   lost: '↓', won: '↑', flaky: '≈', changed: '±', judged: '✓', stale: '~', new: '+', gone: '−',
-  reuse: '✓', regrade: '≈', rerun: '↻', added: '+', removed: '−',
   absent: '·', done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
 }
 

@@ -1,5 +1,5 @@
 // Tests a page in a browser: node browser.mjs CHROMIUM WHAT PAGE.html [SHOTS]
-// WHAT is views, release, hostile or large. Errors go to stderr, figures to stdout.
+// WHAT is views, hostile or large. Errors go to stderr, figures to stdout.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -56,24 +56,6 @@ async function views(browser) {
   await headings(browser, hashes)
   await figures(browser)
   await printed(browser)
-}
-
-/** The report of a release shows it first, besides the results of its trials. */
-async function release(browser) {
-  const hashes = ['#/release', '#/summary', '#/compare']
-  await looks(browser, hashes)
-  await headings(browser, hashes)
-  const page = await open(browser, '')
-  const shown = await page.$$eval('.top nav a', links => links.map(l => l.textContent))
-  check(shown.join() === 'Release,Summary,Leaderboard,Matrix,Plots,Changes,Cells', `the views are ${shown}`)
-  check(await page.locator('#board').count() === 1, 'the release is not shown first')
-  const all = await page.locator('#problems ~ .scroll tbody tr').count()
-  await page.click('#problems ~ .kinds button:has-text("rerun")')
-  const some = await page.locator('#problems ~ .scroll tbody tr').count()
-  check(some > 0 && some < all, `${some} of ${all} problems have one class`)
-  const [hidden] = await page.locator('#again ~ button').allTextContents()
-  check(hidden === undefined, `unexpected button ${hidden}`)
-  await page.close()
 }
 
 /** No view is wider than the screen or has serious accessibility violations. */
@@ -220,7 +202,7 @@ async function links(browser) {
 /** Untrusted text has no effect. */
 async function hostile(browser) {
   const cell = await firstCell(browser)
-  for (const hash of [...everyView, '#/release', cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
+  for (const hash of [...everyView, cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
     const page = await open(browser, hash)
     if (hash === cell) {
       await page.waitForSelector('#nodes')
@@ -302,7 +284,7 @@ async function large(browser) {
 // Chromium has no sandbox as root.
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
 try {
-  await { views, release, hostile, large }[what](browser)
+  await { views, hostile, large }[what](browser)
 } catch (e) {
   complain(e.stack)
 }

@@ -19,7 +19,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
   return (
     <div class="fill">
       <div class="filters compare">
-        <label><span>{x.foreign ? 'From' : 'From run'}</span><select id="before" value={d.before} onChange={e => go(link('compare', e.currentTarget.value))}>
+        <label><span>From run</span><select id="before" value={d.before} onChange={e => go(link('compare', e.currentTarget.value))}>
           {[...x.differences].reverse().map(d => <option value={d.before}>{d.before}</option>)}
         </select></label>
         <div class="to"><span class="dim">to</span> {d.after}</div>

@@ -18,7 +18,7 @@ export function Summary({ x }: { x: Index }) {
       {before && <Changed x={x} d={before} />}
       <Concerns x={x} />
       <Notes x={x} />
-      {x.runs.length > 1 && !x.foreign && <Runs x={x} />}
+      {x.runs.length > 1 && <Runs x={x} />}
       <Facts x={x} />
     </div>)
 }
@@ -141,7 +141,7 @@ function Changed({ x, d }: { x: Index; d: Difference }) {
   const causes = byCause(d.changes)
   return (
     <section aria-labelledby="changed">
-      <h2 id="changed"><a href={link('compare', d.before)}>What changed since {x.foreign ? '' : 'run '}{d.before}</a></h2>
+      <h2 id="changed"><a href={link('compare', d.before)}>What changed since run {d.before}</a></h2>
       {d.changes.length === 0
         ? <p class="note">Nothing changed: {counted(d.same, 'checkpoint')} have the same verdict.</p>
         : <p><Kinds of={d.changes} /> <span class="dim">{count(d.same)} unchanged</span></p>}
