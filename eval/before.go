@@ -21,18 +21,21 @@ import (
 
 // version is a compiled version of a project.
 type version struct {
-	plan    *plan.Plan
-	targets []graph.ID
-	preview graph.Preview
-	force   func(*graph.Node) bool // nil forces no node
-	rep     *graph.Report          // of decide
+	plan     *plan.Plan
+	targets  []graph.ID
+	pretends bool                   // every node gets a key and a manifest, as if all tasks succeeded
+	rename   *strings.Replacer      // of paths in manifests, so that those of another version are equal; can be nil
+	force    func(*graph.Node) bool // nil forces no node
+	rep      *graph.Report          // of decide
 }
 
 // decide makes a dry run over the targets as after a run of another version; nil means that there was none.
 func (v *version) decide(ctx context.Context, after *version) (err error) {
 	was := newAnswers(after)
-	v.preview.DryRun, v.preview.Manifests = true, true
-	v.rep, err = v.plan.Graph.Execute(requirements.AsItIs(ctx), v.targets, graph.Options{Store: was, Last: was.last, Pools: v.plan.Pools, Preview: v.preview, Hooks: graph.Hooks{Force: v.force}})
+	v.rep, err = v.plan.Graph.Execute(requirements.AsItIs(ctx), v.targets, graph.Options{
+		Store: was, Last: was.last, Pools: v.plan.Pools, Hooks: graph.Hooks{Force: v.force},
+		Preview: graph.Preview{DryRun: true, Pretend: v.pretends, Manifests: v.pretends, Rename: v.rename},
+	})
 	if err == nil {
 		err = context.Cause(ctx)
 	}
@@ -49,7 +52,7 @@ type answers struct {
 	byAddr map[string]graph.Last
 }
 
-// newAnswers returns the answers of a version whose dry run pretended; nil has none.
+// newAnswers returns the answers of a version that pretends; nil has none.
 func newAnswers(v *version) *answers {
 	a := &answers{cache.NewMemory(), map[cache.Key]*cache.Record{}, map[string]graph.Last{}}
 	if v == nil {
@@ -105,7 +108,7 @@ func earlierVersion(ctx context.Context, o Options, ref, root, state string) (v 
 		return nil, at.remove, err
 	}
 	rename := strings.NewReplacer(f.Config.Root, root, at.base, "")
-	v = &version{plan: p.Plan, targets: p.everyNode(), preview: graph.Preview{Pretend: true, Rename: rename}}
+	v = &version{plan: p.Plan, targets: p.everyNode(), pretends: true, rename: rename}
 	return v, at.remove, v.decide(ctx, nil)
 }
 

@@ -195,7 +195,7 @@ func (s *releaseSide) compile(o *Options, dir string) (err error) {
 		s.targets = append(s.targets, c.Targets()...)
 	}
 	s.targets = append(s.targets, s.addSeen()...)
-	s.preview = graph.Preview{Pretend: true, Rename: strings.NewReplacer(s.root, "/set", s.top, "/top")}
+	s.pretends, s.rename = true, strings.NewReplacer(s.root, "/set", s.top, "/top")
 	return nil
 }
 
