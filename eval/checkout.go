@@ -139,7 +139,8 @@ func (g *git) checkOut(ctx context.Context, ref string) (c *checkedOut, err erro
 		return nil, err
 	}
 	c = &checkedOut{base: filepath.Join(base, "root"), top: g.dir}
-	if c.dir = c.below(g.dir); os.MkdirAll(c.dir, 0o755) != nil {
+	c.dir = c.below(g.dir)
+	if err = os.MkdirAll(c.dir, 0o755); err != nil {
 		return nil, err
 	}
 	c.linkOutside()
