@@ -43,9 +43,10 @@ type Decision struct {
 	Category string         `json:"-"` // one word of the cause: asset, new, follows ...
 	Runs     bool           `json:"-"` // it is stale, or would break
 	// Cell is the cell that the node belongs to, with empty fields where it belongs to several; File is its
-	// test file or case.
+	// test file or case; Task is the task that it is, or makes an input of.
 	Cell plan.CellID `json:"-"`
 	File string      `json:"-"`
+	Task string      `json:"-"`
 	// Root is the original cause of a stale node: for a node that follows others, their cause. Feeds reports
 	// whether a stale node of a cell depends on it. Only Plan and Explain set these.
 	Root         string `json:"-"`
@@ -114,7 +115,7 @@ func (x *execution) fill(ctx context.Context, d *Decisions) error {
 
 func decisionOn(n *graph.Node, st *graph.Status) Decision {
 	return Decision{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Cause: causeOf(st), Key: keyOf(st), Changes: st.Changes, Category: categoryOf(st),
-		Runs: runs(st), Cell: plan.NodeCell(n), File: cmp.Or(n.Label("file"), n.Label("case"))}
+		Runs: runs(st), Cell: plan.NodeCell(n), File: cmp.Or(n.Label("file"), n.Label("case")), Task: n.Label("task")}
 }
 
 // runs reports whether a node is stale, or would break.

@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -22,13 +23,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// FoundUses lists the verdicts that used a file, image or requirement.
+// FoundUses lists the verdicts and tasks that used a file, image or requirement.
 type FoundUses struct {
 	Kind   string // kind of the search term: digest, file, image or requirement
 	Digest string // digest of a file or an image; "" for a requirement
 	history.Uses
 	// Present is parallel to Found: the State of the verdict if it is the last known one, otherwise "".
 	Present []string
+}
+
+// Verdict returns a word for the verdict of a use, or the outcome of its task.
+func (f *FoundUses) Verdict(use int) string {
+	if t := f.Found[use].Task; t != nil {
+		return t.Outcome
+	}
+	return selection.VerdictWords(f.Found[use].Result)[0]
 }
 
 // Find searches the recorded runs for verdicts that used a file with its current content, content with a
@@ -68,8 +77,11 @@ func Find(ctx context.Context, o Options, term string) (*FoundUses, error) {
 			states[plan.ResultCell(&present.Cells[i]).At(c.Name).String()] = cmp.Or(c.State, Fresh)
 		}
 	}
+	for i := range present.Tasks {
+		states[present.Tasks[i].Address()] = cmp.Or(present.Tasks[i].State, Fresh)
+	}
 	for i, use := range uses.Found {
-		name := use.Cell.String()
+		name := use.Name()
 		for _, run := range use.Runs {
 			if judged.Run(name) == run {
 				f.Present[i] = states[name]

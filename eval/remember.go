@@ -49,7 +49,7 @@ func (m *remembering) write(at int, results []report.Cell) partition.Name {
 		if of.Publishes() || len(results) == 0 {
 			m.learned[at] = nil
 		}
-		m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return m.owner(row.Labels) == at })
+		m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return row.Class != cache.ClassFailed && m.owner(row.Labels) == at })
 	}
 	if len(results) == 0 || m.err != nil {
 		return partition.Name{}
@@ -62,8 +62,19 @@ func (m *remembering) write(at int, results []report.Cell) partition.Name {
 	return name
 }
 
-// remember returns the names of the files with the results of the run, in the order of results, and replaces last
-// answers and the index. Without keep, as after an interruption, the index is unchanged, which is still correct.
+// writeTasks writes the rows of the tasks that no cell needs to a file without results. The name is zero without such
+// tasks.
+func (m *remembering) writeTasks() (name partition.Name, err error) {
+	rows, _ := m.Plan.Graph.RowsOf(m.Plan.Tasks, m.rep)
+	if len(rows) > 0 {
+		name, err = m.partitions.Put(nil, rows, nil)
+	}
+	return name, err
+}
+
+// remember returns the names of the files with the results of the run, in the order of results and then of tasks, and
+// replaces last answers and the index. Without keep, as after an interruption, the index is unchanged, which is still
+// correct.
 func (m *remembering) remember(ctx context.Context, results *collected, keep bool) ([]string, error) {
 	if m.err != nil {
 		return nil, m.err
@@ -80,6 +91,11 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 		case m.compiled[partRefKey{part.Problem, part.First}] != nil:
 			part.File = partition.Name{}
 		}
+	}
+	if tasks, err := m.writeTasks(); err != nil {
+		return nil, err
+	} else if tasks != (partition.Name{}) {
+		names = append(names, tasks.String())
 	}
 	if m.options.Additions.Any() {
 		return names, nil // later runs request something else

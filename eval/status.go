@@ -205,8 +205,20 @@ func presentOf(ctx context.Context, o Options, run string, strict bool) (results
 		return nil, nil, err
 	}
 	results, stale = &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}, Tasks: x.taskResults()}, map[string]string{}
+	var recorded map[string]report.Task
+	if len(results.Tasks) > 0 {
+		recorded = x.lastTasks()
+	}
 	for i := range results.Tasks {
-		if t := &results.Tasks[i]; t.Run == run {
+		t := &results.Tasks[i]
+		if t.State == "" && t.Run == "" { // of the last run with this answer, or else of the run that made it
+			if last := recorded[t.Name]; last.Outcome == t.Outcome && slices.Equal(last.Products, t.Products) {
+				t.Run = last.Run
+			} else if id, ok := x.Plan.Graph.Lookup(t.Address()); ok {
+				t.Run = x.rep.Status(id).Run
+			}
+		}
+		if t.Run == run {
 			t.Run = ""
 		}
 	}

@@ -23,8 +23,7 @@ func (x *execution) taskResults() []report.Task {
 			found[t.Name] = t
 		}
 	}
-	declared := x.declaredTasks()
-	var recorded map[string]report.Task
+	declared, stale := x.declaredTasks(), false
 	for _, id := range x.nodes() {
 		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
 		switch {
@@ -33,11 +32,14 @@ func (x *execution) taskResults() []report.Task {
 			t := declared.result(n, st)
 			found[t.Name] = t
 		default:
-			if recorded == nil {
-				recorded = x.lastTasks()
-			}
-			if t, ok := recorded[n.Label("task")]; ok {
-				t.State, t.Cause = stateOf(st), causeOf(st)
+			stale = true
+		}
+	}
+	if stale {
+		recorded := x.lastTasks()
+		for d := range x.decisions(x.nodes()) {
+			if t, ok := recorded[d.Task]; ok && d.Kind == plan.KindTask && found[d.Task].Name == "" {
+				t.State, t.Cause = d.State, d.Root
 				found[t.Name] = t
 			}
 		}

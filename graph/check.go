@@ -107,9 +107,9 @@ func (s *scheduler) check(ctx context.Context, d *decision) {
 	switch {
 	case d.foreign == nil:
 	case d.foreign.By != "":
-		d.status.Cause += fmt.Sprintf("; a record by %s exists, not trusted", d.foreign.By)
+		d.status.Cause += attemptSeparator + fmt.Sprintf("a record by %s exists, not trusted", d.foreign.By)
 	default:
-		d.status.Cause += "; a record exists, but it was not written by you"
+		d.status.Cause += attemptSeparator + "a record exists, but it was not written by you"
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -46,7 +47,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 	st.Cause, st.Category = summarise(changes, via)
 	st.Changes = expand(changes, via)
 	if last.Broken != "" {
-		st.Cause += "; " + last.attempt()
+		st.Cause += attemptSeparator + last.attempt()
 	}
 }
 
@@ -107,9 +108,8 @@ func expand(changes []event.Change, via []*input) []event.Change {
 	return all
 }
 
-// summarise describes the changes in one line. A changed dependency appears
-// once, regardless of the number of changed outputs, with its own cause, so
-// that the line names the original file or field.
+// summarise describes the changes in one line. A changed dependency appears once, regardless of the number of
+// changed outputs, with the original cause.
 func summarise(changes []event.Change, via []*input) (cause string, category event.Category) {
 	const maxNamed = 2
 	if len(changes) == 0 {
@@ -120,9 +120,9 @@ func summarise(changes []event.Change, via []*input) (cause string, category eve
 	for i, c := range changes {
 		if in := via[i]; in == nil {
 			parts = append(parts, ChangeText(c))
-		} else if !seen[in.dep.On] {
+		} else if text := in.changeText(); !seen[in.dep.On] && !slices.Contains(parts, text) {
 			seen[in.dep.On] = true
-			parts = append(parts, in.changeText())
+			parts = append(parts, text)
 		}
 	}
 	if more := len(parts) - maxNamed; more > 1 {
@@ -132,14 +132,20 @@ func summarise(changes []event.Change, via []*input) (cause string, category eve
 	return strings.Join(parts, ", "), event.Category(label)
 }
 
-// changeText summarizes the change of an input, with its cause.
+// changeText summarizes the change of an input by its original cause: the file or field, with the name of the input
+// that reads it. The inputs in between are in Status.Changes.
 func (in *input) changeText() string {
-	// Without a limit, causes would grow with every node of a chain and double
-	// with every diamond.
-	const maxCause = 300
+	const maxCause = 300               // without a limit, causes would grow with every node that has several inputs
 	name := cmp.Or(in.dep.As, in.kind) // the only checkpoint of a cell can have no name
-	if in.stale && in.cause != "" && len(in.cause) <= maxCause {
-		return name + ": " + in.cause
+	cause, _, _ := strings.Cut(in.cause, attemptSeparator)
+	switch {
+	case !in.stale || cause == "" || len(cause) > maxCause:
+		return name + " changed"
+	case slices.ContainsFunc(in.changes, func(c event.Change) bool { return c.Via != "" }):
+		return cause
 	}
-	return name + " changed"
+	return name + ": " + cause
 }
+
+// attemptSeparator precedes what follows a cause: the last attempt, or why a record does not count.
+const attemptSeparator = "; "

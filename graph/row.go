@@ -19,8 +19,9 @@ type Row struct {
 	Answer
 }
 
-// RowsOf returns the rows of some nodes and of everything that they depend on, in topological order, if an
-// execution left an answer that the next one can serve. It reports whether that is true for all of them.
+// RowsOf returns the rows of some nodes and of everything that they depend on, in topological order: of those that an
+// execution left with an answer that the next one can serve, and of those that failed, which have no outputs. It
+// reports whether all of them have an answer.
 func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	closure := g.closureBelow(targets)
 	place := make(map[ID]int32, len(closure))
@@ -29,7 +30,9 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 		n, st := g.Node(id), r.Status(id)
 		if !st.isServable() {
 			ok = false
-			continue
+			if st.State != event.Failed || st.Key.IsZero() {
+				continue
+			}
 		}
 		place[id] = int32(len(rows))
 		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: r.answer(id)}

@@ -108,7 +108,8 @@ type Executor struct {
 type Plan struct {
 	Config *lang.Config
 	Graph  *graph.Graph
-	Cells  []*Cell // that were compiled, by partition
+	Cells  []*Cell    // that were compiled, by partition
+	Tasks  []graph.ID // that no cell needs
 	Pools  map[string]int
 
 	handles  []*BackendHandle // in order of first use
@@ -244,7 +245,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		}
 	}
 	for _, t := range c.standalone {
-		c.task(t)
+		c.plan.Tasks = append(c.plan.Tasks, c.task(t))
 	}
 	if c.err != nil {
 		return nil, c.err

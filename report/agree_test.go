@@ -40,7 +40,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 		names := map[string]bool{}
 		for i := range r.Cells {
 			for _, c := range r.Cells[i].Listed() {
-				names[rowName(row{&r.Cells[i], &c}, true)] = !c.Passed || c.State != ""
+				names[rowName(row{cell: &r.Cells[i], checkpoint: &c}, true)] = !c.Passed || c.State != ""
 			}
 		}
 		return unsolved(names)
@@ -56,7 +56,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 			if c == nil {
 				c = &Checkpoint{}
 			}
-			names[rowName(row{&l.Cell, c}, true)] = !c.Passed || c.State != ""
+			names[rowName(row{cell: &l.Cell, checkpoint: c}, true)] = !c.Passed || c.State != ""
 		}
 		return unsolved(names)
 	},
@@ -72,7 +72,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 			if err := json.Unmarshal([]byte(column(record, "repeat")), &cell.Repeat); err != nil {
 				t.Fatal(err)
 			}
-			names[rowName(row{&cell, &Checkpoint{Name: column(record, "checkpoint")}}, true)] = column(record, "passed") != "true" || column(record, "state") != ""
+			names[rowName(row{cell: &cell, checkpoint: &Checkpoint{Name: column(record, "checkpoint")}}, true)] = column(record, "passed") != "true" || column(record, "state") != ""
 		}
 		return unsolved(names)
 	},
@@ -103,7 +103,7 @@ var unsolvedIn = map[string]func(t *testing.T, text []byte) map[string]bool{
 				if len(suite.Cases) == 1 && !strings.Contains(c.Name, "checkpoint") { // the case is the cell
 					checkpoint = ""
 				}
-				names[rowName(row{&cell, &Checkpoint{Name: checkpoint}}, true)] = c.Failure != nil || c.Error != nil || c.Skipped != nil
+				names[rowName(row{cell: &cell, checkpoint: &Checkpoint{Name: checkpoint}}, true)] = c.Failure != nil || c.Error != nil || c.Skipped != nil
 			}
 		}
 		return unsolved(names)

@@ -28,11 +28,13 @@ const (
 // ChangeKinds lists the kinds in order.
 var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeChanged, ChangeWon, ChangeJudged, ChangeStale, ChangeNew, ChangeGone}
 
-// Change is a checkpoint whose outcome, score or tests differ between two results.
+// Change is a checkpoint whose outcome, score or tests differ between two results, or a task whose outcome or outputs
+// do.
 type Change struct {
-	Cell          *Cell       // of the second result, or of the first if the second does not contain it
-	Was, Is       *Checkpoint // nil if that result does not contain the checkpoint
-	Name          string      // problem/checkpoint/solution@backend
+	Cell          *Cell       // of the second result, or of the first if the second does not contain it; empty for a task
+	Task          *Task       // of the second result, or of the first; nil for a checkpoint
+	Was, Is       *Checkpoint // nil if that result does not contain the checkpoint; for a task as Task.checkpoint
+	Name          string      // problem/checkpoint/solution@backend, or task:NAME
 	Before, After string      // outcome and score, if any; "" means absent
 	Kind          ChangeKind
 	Causes        []string // empty if unknown
@@ -51,29 +53,37 @@ func (c *Change) Worse() bool { return c.Kind == ChangeLost || c.Kind == ChangeB
 // in the order of the results.
 func Changes(before, after *Results) []Change {
 	was, order := map[string]row{}, []string{}
-	for _, row := range rowsOf(before.inOrder(false)) {
+	for _, row := range judgedRows(before) {
 		name := rowName(row, true)
 		was[name], order = row, append(order, name)
 	}
 	var changes []Change
-	for _, row := range rowsOf(after.inOrder(false)) {
+	for _, row := range judgedRows(after) {
 		name := rowName(row, true)
 		old, known := was[name]
 		delete(was, name)
-		c := Change{Cell: row.cell, Is: row.checkpoint, Name: name, After: standing(row.checkpoint), Kind: ChangeNew}
+		c := Change{Cell: row.cell, Task: row.task, Is: row.checkpoint, Name: name, After: row.standing(), Kind: ChangeNew}
+		if row.task != nil && row.task.Cause != "" {
+			cause, _, _ := strings.Cut(row.task.Cause, "; ") // without the last attempt
+			c.Causes = []string{cause}
+		}
 		if known {
-			c.Was, c.Before = old.checkpoint, standing(old.checkpoint)
+			c.Was, c.Before = old.checkpoint, old.standing()
 			if row.checkpoint.State != "" || old.checkpoint.State != "" {
 				c.Kind = ChangeStale
 			} else if c.compare(); c.Kind == "" {
-				continue
+				others := row.task.otherOutputs(old.task)
+				if len(others) == 0 {
+					continue
+				}
+				c.Kind, c.After = ChangeChanged, c.After+", other "+strings.Join(others, ", ")
 			}
 		}
 		changes = append(changes, c)
 	}
 	for _, name := range order {
 		if old, gone := was[name]; gone {
-			changes = append(changes, Change{Cell: old.cell, Was: old.checkpoint, Name: name, Before: standing(old.checkpoint), Kind: ChangeGone})
+			changes = append(changes, Change{Cell: old.cell, Task: old.task, Was: old.checkpoint, Name: name, Before: old.standing(), Kind: ChangeGone})
 		}
 	}
 	sortChanges(changes)
@@ -147,6 +157,17 @@ func (t *Test) name() string {
 		return t.ID
 	}
 	return t.File + "::" + t.ID
+}
+
+// standing returns the outcome of a task, or what standing returns of a checkpoint.
+func (r row) standing() string {
+	switch {
+	case r.task == nil:
+		return standing(r.checkpoint)
+	case r.checkpoint.State == "":
+		return r.task.Outcome
+	}
+	return "to be run"
 }
 
 // standing returns the outcome and score of a checkpoint or, if its verdict is out of date, its state.

@@ -14,7 +14,7 @@ import (
 // Difference is the result of comparing two results.
 type Difference struct {
 	Before, After string // run ids
-	Same          int    // checkpoints with the same outcome and score
+	Same          int    // checkpoints and tasks with the same outcome and score
 	NotAsked      int    // checkpoints of one side that the other did not select
 	Changes       []Change
 	Metrics       []MetricChange
@@ -34,7 +34,7 @@ type Again struct {
 // Differ returns the difference of two results.
 func Differ(before, after *Results) *Difference {
 	d := &Difference{Before: before.Run, After: after.Run, Changes: Changes(before, after), Metrics: MetricChanges(before, after)}
-	d.Same = len(rowsOf(after))
+	d.Same = len(judgedRows(after))
 	for _, c := range d.Changes {
 		if c.Is != nil {
 			d.Same--
@@ -54,7 +54,7 @@ func (d *Difference) LeaveOut(before, after bool) {
 // Explain sets the cause of each stale checkpoint.
 func (d *Difference) Explain(why func(*Change) string) {
 	for i := range d.Changes {
-		if c := &d.Changes[i]; c.Kind == ChangeStale {
+		if c := &d.Changes[i]; c.Kind == ChangeStale && c.Task == nil {
 			c.Causes = nil
 			if cause := why(c); cause != "" {
 				c.Causes = []string{cause}

@@ -17,6 +17,7 @@ type change struct {
 	Solution   string     `json:"solution"`
 	Backend    string     `json:"backend"`
 	Repeat     int        `json:"repeat"`
+	Task       string     `json:"task,omitempty"` // of a task, which is in no cell
 	Before     string     `json:"before,omitempty"`
 	After      string     `json:"after,omitempty"`
 	Cause      string     `json:"cause,omitempty"`
@@ -52,8 +53,12 @@ func (d *Difference) Object() *DifferenceObject {
 			checkpoint = c.Was
 		}
 		counts[c.Kind]++
+		task := ""
+		if c.Task != nil {
+			task = c.Task.Name
+		}
 		changes = append(changes, change{Kind: c.Kind, Problem: c.Cell.Problem, Checkpoint: checkpoint.Name, Solution: c.Cell.Solution, Backend: c.Cell.Backend,
-			Repeat: c.Cell.Repeat, Before: c.Before, After: c.After, Cause: c.Cause(), Causes: c.Causes, TestsLost: testNames(c.TestsLost), TestsWon: testNames(c.TestsWon), FirstTest: c.FirstFailure()})
+			Repeat: c.Cell.Repeat, Task: task, Before: c.Before, After: c.After, Cause: c.Cause(), Causes: c.Causes, TestsLost: testNames(c.TestsLost), TestsWon: testNames(c.TestsWon), FirstTest: c.FirstFailure()})
 	}
 	again := []judgedAgain{}
 	for _, a := range d.Again {

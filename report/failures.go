@@ -86,6 +86,9 @@ func testError(t *Test) string {
 // rowName names a checkpoint as selectors do: problem/checkpoint/solution, followed by @backend if backend is
 // set.
 func rowName(r row, backend bool) string {
+	if r.task != nil {
+		return r.task.Address()
+	}
 	name := r.cell.Problem
 	if r.checkpoint.Name != "" {
 		name += "/" + r.checkpoint.Name

@@ -119,7 +119,7 @@ func writeSuites(w io.Writer, suites []junitSuite, seconds float64) error {
 // cellSuite returns a suite with a case for each checkpoint of a cell.
 func cellSuite(run string, cell *Cell) junitSuite {
 	one := &Results{Cells: []Cell{*cell}}
-	whole := row{cell, &Checkpoint{}}
+	whole := row{cell: cell, checkpoint: &Checkpoint{}}
 	suite := junitSuite{Name: suiteName(whole)}
 	suite.Time = junitTime(seconds(one))
 	suite.Properties = []junitProperty{

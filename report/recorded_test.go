@@ -98,17 +98,17 @@ func TestRecordedRemark(t *testing.T) {
 	}
 	cell.Recorded.Version, cell.Recorded.VersionHere = "a", "b"
 	for i, with := range map[int]string{0: "", 1: "recorded as 1 with another version of the problem"} {
-		if got := (row{&cell, &cell.Checkpoints[i]}).recordedNote(); got != with {
+		if got := (row{cell: &cell, checkpoint: &cell.Checkpoints[i]}).recordedNote(); got != with {
 			t.Errorf("with another version: %q", got)
 		}
 	}
 	cell.Recorded.VersionHere = ""
 	broken := "no disk"
-	if got := note(row{&cell, &Checkpoint{Name: "b", Class: verdict.NotJudged, Message: &broken}}); got != "recorded as 1; no disk" {
+	if got := note(row{cell: &cell, checkpoint: &Checkpoint{Name: "b", Class: verdict.NotJudged, Message: &broken}}); got != "recorded as 1; no disk" {
 		t.Errorf("%q", got)
 	}
 	cell.Recorded.Comparable = false
-	if got := (row{&cell, &cell.Checkpoints[1]}).recordedNote(); got != "" {
+	if got := (row{cell: &cell, checkpoint: &cell.Checkpoints[1]}).recordedNote(); got != "" {
 		t.Errorf("%q", got)
 	}
 }

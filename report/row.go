@@ -2,10 +2,11 @@ package report
 
 import "github.com/fevalgraph/fevalgraph/verdict"
 
-// row is a checkpoint of a cell, or a cell without checkpoints.
+// row is a checkpoint of a cell, or a cell without checkpoints, or a task.
 type row struct {
-	cell       *Cell
+	cell       *Cell       // empty for a task
 	checkpoint *Checkpoint // never nil; for a cell without checkpoints, its Name is empty
+	task       *Task
 }
 
 // rowsOf lists every checkpoint of r in order.
@@ -15,8 +16,18 @@ func rowsOf(r *Results) []row {
 		cell := &r.Cells[i]
 		listed := cell.Listed()
 		for j := range listed {
-			rows = append(rows, row{cell, &listed[j]})
+			rows = append(rows, row{cell: cell, checkpoint: &listed[j]})
 		}
+	}
+	return rows
+}
+
+// judgedRows lists every checkpoint and every task of r, in the order of results.
+func judgedRows(r *Results) []row {
+	rows := rowsOf(r.inOrder(false))
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		rows = append(rows, row{&Cell{}, t.checkpoint(), t})
 	}
 	return rows
 }

@@ -51,6 +51,33 @@ func (t *Task) Verdict() verdict.Outcome {
 	return verdict.OutcomeSkipped
 }
 
+// checkpoint returns a checkpoint with the verdict of the task.
+func (t *Task) checkpoint() *Checkpoint {
+	c := &Checkpoint{Passed: t.Outcome == TaskDone, Class: verdict.Judged, Message: present(t.Message), State: t.State}
+	switch t.Verdict() {
+	case verdict.OutcomeBroken:
+		if c.Class = verdict.NotJudged; t.Outcome == string(verdict.Blocked) {
+			c.Class = verdict.Blocked
+		}
+	case verdict.OutcomeSkipped:
+		c.Class = verdict.NotRun
+	}
+	return c
+}
+
+// otherOutputs returns the names of outputs whose content differs between two results of the task, which can be nil.
+func (t *Task) otherOutputs(was *Task) (names []string) {
+	if t == nil || was == nil {
+		return nil
+	}
+	for _, p := range t.Products {
+		if slices.ContainsFunc(was.Products, func(q Product) bool { return q.Name == p.Name && q.Digest != p.Digest }) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 // note returns one line about why the task is not done or why its outputs are out of date.
 func (t *Task) note() string {
 	if t.Outcome == TaskDone && t.State != "" {

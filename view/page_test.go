@@ -24,10 +24,10 @@ func samplePlan() []PlanLine {
 func TestPlanGolden(t *testing.T) {
 	causes := []CauseCount{{"asset", 1}, {"follows", 1}, {"new", 1}, {"broken", 1}, {"error", 1}}
 	var b bytes.Buffer
-	Plan(&b, PlanSummary{samplePlan(), 3, causes}, PlanCount{Fresh: 23, Total: 28}, 190, 2, text.Page{})
+	Plan(&b, PlanSummary{Lines: samplePlan(), Checkpoints: 3, Causes: causes}, PlanCount{Fresh: 23, Total: 28}, 190, 2, text.Page{})
 	golden(t, "plan.txt", b.String())
 	b.Reset()
-	Plan(&b, PlanSummary{samplePlan(), 0, causes}, PlanCount{Fresh: 23, Total: 28}, 0, 2, text.Page{Color: true})
+	Plan(&b, PlanSummary{Lines: samplePlan(), Causes: causes}, PlanCount{Fresh: 23, Total: 28}, 0, 2, text.Page{Color: true})
 	golden(t, "plan.verbose.color.txt", b.String())
 	b.Reset()
 	Plan(&b, PlanSummary{}, PlanCount{Fresh: 27, Total: 27}, 0, 2, text.Page{})

@@ -50,8 +50,15 @@ func Plan(w io.Writer, summary PlanSummary, nodes PlanCount, estimateSeconds flo
 		unknown = fmt.Sprintf(" and %d unknown", nodes.Unknown)
 	}
 	sum := fmt.Sprintf("%d stale%s of %d.", nodes.Total-nodes.Fresh-nodes.Unknown, unknown, nodes.Total)
+	var units []string
 	if summary.Checkpoints > 0 {
-		fmt.Fprintln(out, text.Hang(fmt.Sprintf("%s to judge.%s", text.Count(summary.Checkpoints, "checkpoint"), byCause(summary.Causes)), page.Width))
+		units = append(units, text.Count(summary.Checkpoints, "checkpoint")+" to judge")
+	}
+	if summary.Tasks > 0 {
+		units = append(units, text.Count(summary.Tasks, "task")+" to run")
+	}
+	if len(units) > 0 {
+		fmt.Fprintln(out, text.Hang(strings.Join(units, ", ")+"."+byCause(summary.Causes), page.Width))
 	} else {
 		sum += byCause(summary.Causes)
 	}

@@ -14,12 +14,20 @@ import (
 // mostPlanLines limits the lines of a plan, unless every node is requested.
 const mostPlanLines = 20
 
-// staleCheckpoint is a checkpoint of a cell with a stale node.
+// staleCheckpoint is a checkpoint of a cell with a stale node, or a stale task.
 type staleCheckpoint struct {
 	name, of, in string // with its solution; without it; its problem
+	task         bool
 	mark         string
 	causes       []string
 	category     string
+}
+
+func (c *staleCheckpoint) unit() string {
+	if c.task {
+		return "task"
+	}
+	return "checkpoint"
 }
 
 // cause names the first cause, and counts the others.
@@ -42,7 +50,12 @@ func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
 			causes[n.Category]++
 		}
 	}
-	s.Checkpoints, s.Causes = len(found), countCauses(causes)
+	for _, c := range found {
+		if c.task {
+			s.Tasks++
+		}
+	}
+	s.Checkpoints, s.Causes = len(found)-s.Tasks, countCauses(causes)
 	for _, n := range others {
 		s.Lines = append(s.Lines, PlanLine{Mark: planMark(n.State), Addr: n.Addr, Cause: n.Cause})
 	}
@@ -55,14 +68,14 @@ func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
 func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, others []PlanNode) {
 	byName := map[string]*staleCheckpoint{}
 	cells := map[string]bool{} // with a stale checkpoint
-	var bare []PlanNode        // cells without checkpoints
+	var bare []PlanNode        // cells without checkpoints, and inputs of tasks
 	for n := range nodes {
 		switch {
 		case n.State == stateFresh || n.State == report.StateUnknown:
 		case n.Checkpoint != "":
 			c := byName[n.Checkpoint]
 			if c == nil {
-				c = &staleCheckpoint{name: n.Checkpoint, of: n.Of, in: n.In, mark: planMark(n.RootState), category: n.RootCategory}
+				c = &staleCheckpoint{name: n.Checkpoint, of: n.Of, in: n.In, task: n.Task, mark: planMark(n.RootState), category: n.RootCategory}
 				byName[n.Checkpoint] = c
 				found = append(found, c)
 			}
@@ -140,19 +153,25 @@ func groupedLines(found []*staleCheckpoint) (lines []PlanLine) {
 }
 
 func linesBy(found []*staleCheckpoint, group func(*staleCheckpoint) string) (lines []PlanLine) {
-	counts := map[PlanLine]int{}
+	type unitLine struct {
+		PlanLine
+		unit string
+	}
+	counts, all := map[unitLine]int{}, []unitLine{}
 	for _, c := range found {
-		line := PlanLine{Mark: c.mark, Addr: group(c), Cause: c.cause()}
+		line := unitLine{PlanLine{Mark: c.mark, Addr: group(c), Cause: c.cause()}, c.unit()}
 		if counts[line]++; counts[line] == 1 {
-			lines = append(lines, line)
+			all = append(all, line)
 		}
 	}
-	for i, line := range lines {
-		if n := counts[line]; n > 1 || line.Addr == "" {
-			if lines[i].Addr = text.Count(n, "checkpoint"); line.Addr != "" {
-				lines[i].Addr = fmt.Sprintf("%s (%s)", line.Addr, lines[i].Addr)
-			}
+	for _, line := range all {
+		switch n := counts[line]; {
+		case line.Addr == "":
+			line.Addr = text.Count(n, line.unit)
+		case n > 1:
+			line.Addr = fmt.Sprintf("%s (%s)", line.Addr, text.Count(n, line.unit))
 		}
+		lines = append(lines, line.PlanLine)
 	}
 	return lines
 }

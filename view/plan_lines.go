@@ -20,8 +20,10 @@ type PlanNode struct {
 
 	// Checkpoint names the checkpoint of a cell that the node belongs to, and Cell the cell; both are
 	// "" of a node that several cells share, and Checkpoint also of a cell without checkpoints. Of and In are
-	// the names of its checkpoint and problem without the solution.
+	// the names of its checkpoint and problem without the solution. Of a task that no cell needs, Checkpoint and
+	// Cell are its address, Of and In are that without the key of an instance, and its inputs have the same Cell.
 	Cell, Checkpoint, Of, In string
+	Task                     bool
 	// Root, RootCategory and RootState describe the original cause for a node that follows others.
 	Root, RootCategory, RootState string
 	Feeds                         bool // a stale node of a cell depends on it
@@ -30,7 +32,7 @@ type PlanNode struct {
 const stateFresh = "fresh"
 
 // PlanLines returns the lines of a plan. With verbose each node has one. Otherwise each stale checkpoint has
-// one, or several share one, if they are many, and so does a stale node that no stale checkpoint needs; one
+// one, or several share one, if they are many, and so does a stale task or node that no stale checkpoint needs; one
 // line counts the nodes that may be stale.
 func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary {
 	if verbose {
@@ -47,6 +49,7 @@ func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary 
 type PlanSummary struct {
 	Lines       []PlanLine
 	Checkpoints int          // stale checkpoints; not counted with verbose
+	Tasks       int          // stale tasks that no checkpoint needs; not counted with verbose
 	Causes      []CauseCount // of these or, with verbose, of nodes, the most frequent first
 }
 

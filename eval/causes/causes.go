@@ -113,6 +113,9 @@ func unjudgedState(c *report.Checkpoint) string {
 // grader finds the node that graded the checkpoint of a change on a side. It returns nil if the
 // side does not have it.
 func (f *Finder) grader(side int, c *report.Change) *node {
+	if c.Task != nil {
+		return f.nodes[side][c.Name]
+	}
 	id := plan.ResultCell(c.Cell).At(c.Is.Name)
 	id.Solution = cmp.Or(f.sides[side].Solution, id.Solution)
 	for _, addr := range id.GradedAt() {

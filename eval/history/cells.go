@@ -43,6 +43,9 @@ func (r *Record) readDifferent(after *Record, files [2][]string, both []string) 
 		for i := range pairs {
 			record.Results.Cells = append(record.Results.Cells, pairs[i].cells[side]...)
 		}
+		if err := record.readTasks(); err != nil {
+			return 0, err
+		}
 	}
 	for i := range pairs {
 		shared += pairs[i].shared

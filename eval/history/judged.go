@@ -13,10 +13,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Judged finds the runs that judged results, such as those of the current project.
+// Judged finds the runs that judged or made results, such as those of the current project.
 type Judged struct {
 	results *report.Results
-	runs    map[string]string // by name of cell or checkpoint
+	runs    map[string]string // by name of cell or checkpoint, or address of task
 }
 
 // JudgedIn finds the runs of some results. A cell belongs to the last run of its checkpoints.
@@ -31,10 +31,14 @@ func JudgedIn(results *report.Results) Judged {
 		}
 		j.runs[id.String()] = last
 	}
+	for i := range results.Tasks {
+		t := &results.Tasks[i]
+		j.runs[t.Address()] = cmp.Or(t.Run, results.Run)
+	}
 	return j
 }
 
-// Run returns the run that judged the named cell or checkpoint, or "".
+// Run returns the run that judged the named cell or checkpoint, or executed the task, or "".
 func (j Judged) Run(name string) string { return j.runs[name] }
 
 // Runs lists the runs, the latest first.
@@ -45,9 +49,18 @@ func (j Judged) Runs() []string {
 }
 
 // Owner returns the name of the cell or checkpoint that a node belongs to: the part of its address after the
-// kind, without a part of a checkpoint at the end, or a case after the problem.
+// kind, without a part of a checkpoint at the end, or a case after the problem. A task owns itself and its inputs.
 func (j Judged) Owner(addr string) (string, bool) {
-	_, name, _ := strings.Cut(addr, ":")
+	kind, name, _ := strings.Cut(addr, ":")
+	switch kind {
+	case plan.KindInput:
+		name = name[:max(strings.LastIndexByte(name, '/'), 0)]
+		fallthrough
+	case plan.KindTask:
+		name = plan.KindTask + ":" + name
+		_, ok := j.runs[name]
+		return name, ok
+	}
 	for whole := name; strings.Contains(whole, "@"); {
 		if _, ok := j.runs[whole]; ok {
 			return whole, true

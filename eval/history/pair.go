@@ -29,6 +29,14 @@ func Open(state event.Records, name string) (*Record, error) {
 	return r, err
 }
 
+// readTasks reads the results of tasks.
+func (r *Record) readTasks() (err error) {
+	if r.Results.Tasks, err = Tasks(r.Run); err != nil {
+		return exit.Past(err)
+	}
+	return nil
+}
+
 // OpenPair reads the records of two runs of a project, without the partitions and cells that they share, so
 // that comparing runs of a large project is quick. shared is the number of omitted checkpoints.
 func OpenPair(state event.Records, before, after string) (a, b *Record, shared int, err error) {
@@ -95,7 +103,7 @@ func (r *Record) read(without []string) error {
 	}
 	r.files = slices.Sorted(maps.Keys(known))
 	r.Results = &report.Results{Schema: report.Schema, Run: r.Run.ID, Cells: cells}
-	return nil
+	return r.readTasks()
 }
 
 // checkpoints returns the number of checkpoints of the cells in partitions.

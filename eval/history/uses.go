@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -18,20 +19,29 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Use is a verdict whose nodes or their dependencies used the searched object.
+// Use is a verdict, or a task, whose nodes or their dependencies used the searched object.
 type Use struct {
-	Cell   plan.CellID // with its checkpoint
+	Cell   plan.CellID // with its checkpoint; empty for a task
 	Result report.Checkpoint
-	Runs   []string // runs that judged the verdict or served it, the latest first
-	Node   string   // address of the node that used it directly
-	Field  string   // field of that node's manifest, or its output
+	Task   *report.Task // with name and outcome alone; nil for a verdict
+	Runs   []string     // runs that judged the verdict or executed the task, or served it, the latest first
+	Node   string       // address of the node that used it directly
+	Field  string       // field of that node's manifest, or its output
+}
+
+// Name returns the name of the checkpoint, or the address of the task.
+func (u *Use) Name() string {
+	if u.Task != nil {
+		return u.Task.Address()
+	}
+	return u.Cell.String()
 }
 
 // Uses is the result of a search in recorded runs.
 type Uses struct {
 	Found    []Use // in the order of the latest run, then of earlier ones
 	Runs     int   // searched runs
-	Verdicts int   // distinct verdicts in them
+	Verdicts int   // distinct verdicts in them, and executions of tasks
 	Unknown  int   // nodes whose use is unknown since the store no longer contains their records
 }
 
@@ -61,7 +71,10 @@ func FindUses(ctx context.Context, state event.Records, store cache.Store, match
 		u.Runs++
 		for _, name := range manifest.Partitions {
 			for _, use := range *files[name] {
-				key := fmt.Sprint(use.Cell, use.Cell.Checkpoint, use.Node, use.Field, use.Result.Passed, use.Result.Class, use.Result.Groups)
+				key := fmt.Sprint(use.Name(), use.Cell.Checkpoint, use.Node, use.Field, use.Result.Passed, use.Result.Class, use.Result.Groups)
+				if use.Task != nil {
+					key += use.Task.Outcome
+				}
 				if use.Result.Score != nil {
 					key += fmt.Sprint(*use.Result.Score)
 				}
@@ -154,6 +167,16 @@ func (s *usesSearch) partition(ctx context.Context, from partition.Store, name p
 		return nil, err
 	}
 	var verdicts []verdictID
+	for i := range rows {
+		if rows[i].Kind != plan.KindTask {
+			continue
+		}
+		verdicts = append(verdicts, verdictID{rows[i].Addr, rows[i].Key})
+		if used := uses[i]; used.node != "" {
+			t := &report.Task{Name: strings.TrimPrefix(rows[i].Addr, plan.KindTask+":"), Outcome: string(rows[i].Class)}
+			found = append(found, Use{Task: t, Node: used.node, Field: used.field})
+		}
+	}
 	for i := range cells {
 		for _, c := range cells[i].Checkpoints {
 			id := plan.ResultCell(&cells[i]).At(c.Name)
@@ -200,7 +223,7 @@ func (s *usesSearch) fieldOf(ctx context.Context, row *graph.Row) (string, error
 	field = s.match(fields, row.Outputs)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.keys[row.Key] = field; field == "" && fields == nil {
+	if s.keys[row.Key] = field; field == "" && fields == nil && row.Class != cache.ClassFailed { // which has no record
 		s.unknown[row.Key] = true
 	}
 	return field, nil

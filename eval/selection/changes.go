@@ -75,6 +75,9 @@ func changeValues(c *report.Change, axis string) []string {
 	case "cause":
 		return append([]string{c.Cause()}, c.Causes...)
 	}
+	if c.Task != nil {
+		return taskValues(c.Task, axis)
+	}
 	checkpoint := c.Is
 	if checkpoint == nil {
 		checkpoint = c.Was

@@ -16,7 +16,8 @@ import (
 )
 
 // gaps warns about suites without anything to judge, and about selected checkpoints without a submission. It
-// ignores invalid configurations, and without a suite those with references, which are no part of it.
+// ignores invalid configurations, and without a suite those with references, which are no part of it, or of tasks
+// alone.
 func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	if cfg == nil {
 		return nil
@@ -37,7 +38,7 @@ func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 		}
 		d := diag.Diagnostic{Severity: diag.Warning}
 		switch {
-		case all == 0 && s.Implicit && ShipsReference(cfg):
+		case all == 0 && s.Implicit && (ShipsReference(cfg) || len(cfg.Problems) == 0 && len(cfg.Tasks) > 0):
 			continue
 		case all == 0:
 			d.Code, d.Summary = "no-cells", "Nothing to judge"

@@ -23,9 +23,10 @@ func listKinds() []string { return append(slices.Clone(describe.Lists), coverage
 func (a *app) listCommand() *cobra.Command {
 	var pairs string
 	cmd := command("list [THING] [SELECTOR...]", "List what the configuration describes",
-		`List prints all objects of a kind, by default the cells. Kinds are
+		`List prints all objects of a kind, by default the cells, or the tasks of a
+project without cells. Kinds are
 `+strings.Replace(strings.Join(listKinds(), ", "), "cells, ", "cells,\n", 1)+`.
-Selectors select a part of problems, solutions, cells or nodes.
+Selectors select a part of problems, solutions, tasks, cells or nodes.
 
 Coverage counts, for each problem, how many expected solutions are present,
 missing, failed, or empty files. The configuration lists the expected solutions
@@ -35,7 +36,7 @@ or, with --pairs, the file.`,
   fevalgraph list nodes --json
   fevalgraph list coverage --pairs nightly.txt`,
 		func(cmd *cobra.Command, args []string) error {
-			kind := "cells"
+			kind := ""
 			if len(args) > 0 && slices.Contains(listKinds(), args[0]) {
 				kind, args = args[0], args[1:]
 			}
@@ -51,7 +52,7 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 	switch {
 	case pairs != "" && kind != coverageKind:
 		return exit.With(exit.Usage, fmt.Errorf("--pairs requires list %s", coverageKind))
-	case len(selectors) > 0 && !slices.Contains(describe.Selectable, kind):
+	case len(selectors) > 0 && kind != "" && !slices.Contains(describe.Selectable, kind):
 		return exit.With(exit.Usage, fmt.Errorf("list %s takes no selectors; %s do", kind, strings.Join(describe.Selectable, ", ")))
 	}
 	p, err := eval.Open(ctx, a.options(), eval.Reading)
@@ -59,8 +60,13 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 		return err
 	}
 	defer p.Close()
-	if kind == coverageKind {
+	switch {
+	case kind == coverageKind:
 		return a.listCoverage(p, pairs)
+	case kind == "" && len(p.Plan.Cells) == 0 && len(p.Config.Tasks) > 0:
+		kind = "tasks"
+	case kind == "":
+		kind = "cells"
 	}
 	l := describe.List(p.Plan, kind)
 	if len(selectors) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -183,7 +184,12 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome, table bool) {
 // showResults prints the results and the result blocks over them.
 func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	o := a.tableOptions()
-	tasks := &report.Results{Tasks: out.Tasks}
+	tasks := &report.Results{Tasks: slices.Clone(out.Tasks)}
+	for i := range tasks.Tasks {
+		if t := &tasks.Tasks[i]; t.Cause == "" {
+			t.Seconds = 0 // of the run that made it
+		}
+	}
 	switch {
 	case len(out.Rows) == 0 && len(out.Tasks) == 0:
 		return nil

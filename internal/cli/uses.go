@@ -13,12 +13,12 @@ import (
 )
 
 func (a *app) findCommand() *cobra.Command {
-	cmd := command("find DIGEST|FILE|IMAGE|REQUIREMENT", "List the verdicts that used something, in all recorded runs",
-		`Find lists each verdict that used a file with its current content; content, by
-its SHA-256 or the beginning of it; an image that a backend of the configuration
-names; or a locked requirement, with or without a version. It searches the
-manifests of all recorded runs, and shows which verdicts are up to date. It
-evaluates nothing. It exits with 4 if no verdict used it.`,
+	cmd := command("find DIGEST|FILE|IMAGE|REQUIREMENT", "List the verdicts and tasks that used something, in all recorded runs",
+		`Find lists each verdict and each task that used a file with its current
+content; content, by its SHA-256 or the beginning of it; an image that a backend
+of the configuration names; or a locked requirement, with or without a version.
+It searches the manifests of all recorded runs, and shows which verdicts are up
+to date. It evaluates nothing. It exits with 4 if nothing used it.`,
 		`  fevalgraph find deepdiff==8.6.0
   fevalgraph find 'deepdiff 8.6.0' --json
   fevalgraph find data/words.txt
@@ -33,7 +33,7 @@ evaluates nothing. It exits with 4 if no verdict used it.`,
 				a.printRemark("warning: the store no longer has the records of %s, so their inputs are unknown\n", text.Count(found.Unknown, "node"))
 			}
 			if len(found.Found) == 0 {
-				return exit.Unmatched("no verdict used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))
+				return exit.Unmatched("nothing used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))
 			}
 			if a.flags.json {
 				return a.writeJSON(describe.UsesObjectOf(args[0], found))

@@ -64,8 +64,12 @@ code is 3.`,
 				for _, s := range cfg.Suites {
 					cells += len(s.Cells)
 				}
-				fmt.Fprintf(a.io.Out, "valid: %s, %s, %s, %s\n", text.Count(len(cfg.Problems), "problem"),
-					text.Count(len(cfg.Solutions), "solution"), text.Count(len(cfg.Backends), "backend"), text.Count(cells, "cell"))
+				tasks := ""
+				if n := len(cfg.Tasks); n > 0 {
+					tasks = ", " + text.Count(n, "task")
+				}
+				fmt.Fprintf(a.io.Out, "valid: %s, %s, %s, %s%s\n", text.Count(len(cfg.Problems), "problem"),
+					text.Count(len(cfg.Solutions), "solution"), text.Count(len(cfg.Backends), "backend"), text.Count(cells, "cell"), tasks)
 			}
 			return nil
 		})

@@ -79,7 +79,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Strings("order of inputs", r.Inputs)
 	m.String("directory", r.Directory)
 	describeSetup(m, r.Setup, r.SetupTimeout)
-	m.Strings("argv", r.Argv)
+	m.Strings("command", r.Argv)
 	m.String("timeout", r.Timeout.String())
 	m.Bool("offline", r.Offline)
 	m.Bool("gpu", r.GPU)

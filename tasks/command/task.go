@@ -58,7 +58,7 @@ func (t *Task) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	m.String("directory", t.Directory)
 	describeSetup(m, t.Setup, t.SetupTimeout)
-	m.Strings("argv", t.Argv)
+	m.Strings("command", t.Argv)
 	m.String("timeout", t.Timeout.String())
 	m.Bool("offline", t.Offline)
 	for _, o := range t.Outputs {

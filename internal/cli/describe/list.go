@@ -123,17 +123,17 @@ func List(p *plan.Plan, kind string) Rows {
 }
 
 // Selectable contains the kinds that selectors can select.
-var Selectable = []string{"problems", "solutions", "cells", "nodes"}
+var Selectable = []string{"problems", "solutions", "tasks", "cells", "nodes"}
 
 // Picked returns the rows of a kind that the given nodes belong to.
 func (r Rows) Picked(p *plan.Plan, kind string, ids []graph.ID) Rows {
-	columns := map[string]int{"problems": 1, "solutions": 2, "cells": 4, "nodes": 1}[kind]
+	columns := map[string]int{"problems": 1, "solutions": 2, "tasks": 1, "cells": 4, "nodes": 1}[kind]
 	picked := map[string]bool{}
 	for _, id := range ids {
 		n := p.Graph.Node(id)
 		problem, solution := n.Label("problem"), n.Label("solution")
 		picked[map[string]string{
-			"problems": name(problem), "solutions": name(solution, problem),
+			"problems": name(problem), "solutions": name(solution, problem), "tasks": name(n.Label("task")),
 			"cells": name(problem, solution, n.Label("backend"), n.Label("repeat")), "nodes": name(n.Addr),
 		}[kind]] = true
 	}
