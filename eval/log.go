@@ -2,12 +2,15 @@ package eval
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Log returns the output of a node's work, or of its set-up commands, in a recorded run. A node is named by its
@@ -32,6 +35,39 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 		return err
 	})
 	return log, err
+}
+
+// LastFailure returns the first failure of a recorded run in the order of attention: what could not be judged, then what
+// failed, each in the order of results. It is the address of a node, or the name of a checkpoint.
+func LastFailure(o Options, run string) (name string, err error) {
+	r, err := Results(o, run)
+	if err != nil {
+		return "", err
+	}
+	worst := verdict.OutcomeSkipped
+	see := func(at string, outcome verdict.Outcome) {
+		if outcome.Rank() > worst.Rank() && outcome != verdict.OutcomeNotReached {
+			name, worst = at, outcome
+		}
+	}
+	for i := range r.Tasks {
+		if t := &r.Tasks[i]; t.Outcome != string(event.Blocked) {
+			see(t.Address(), t.Verdict())
+		}
+	}
+	for i := range r.Cells {
+		for _, c := range r.Cells[i].Checkpoints {
+			at := plan.ResultCell(&r.Cells[i]).At(c.Name).String()
+			if c.Culprit != nil {
+				at = c.Culprit.Addr
+			}
+			see(at, c.Verdict().Outcome())
+		}
+	}
+	if name == "" {
+		return "", exit.With(exit.Usage, fmt.Errorf("run %s has no failure; name a node", r.Run))
+	}
+	return name, nil
 }
 
 // withRecorded calls use with a node of a recorded run and the stores that contain its outputs. If a name

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -117,8 +119,9 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	if st.State != event.Cached {
 		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` produces its outputs, and --run reads those of an earlier run", addr, stateOf(st), causeOf(st), addr))
 	}
-	f.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
-	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, st.Outputs)}
+	outputs := withoutEmptyLog(st.Outputs)
+	f.stores.Fetch(ctx, func() []cache.Output { return outputs })
+	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, outputs)}
 	return g, g.placeFiles(ctx, f.stores.Store, o, r)
 }
 
@@ -130,10 +133,15 @@ func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 		if err != nil {
 			return err
 		}
-		g = &Got{Addr: done.Addr, Products: products(ctx, store, o.Configured(), done.Addr, outputs)}
+		g = &Got{Addr: done.Addr, Products: products(ctx, store, o.Configured(), done.Addr, withoutEmptyLog(outputs))}
 		return g.placeFiles(ctx, store, o, r)
 	})
 	return g, err
+}
+
+// withoutEmptyLog returns the outputs without the log of a program that printed nothing.
+func withoutEmptyLog(outputs []cache.Output) []cache.Output {
+	return slices.DeleteFunc(slices.Clone(outputs), func(o cache.Output) bool { return o.Name == graph.LogOutput && o.Digest.Size == 0 })
 }
 
 // placeFiles writes the files. It writes nothing if a file with other content would be replaced without Force.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval"
@@ -9,19 +11,25 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	var run string
-	cmd := command("explain ADDR", "Show why a node ran, would run, or was cached",
+	cmd := command("explain [ADDR]", "Show why a node ran, would run, or was cached",
 		`Explain shows, field by field and file by file, what changed since the last
 answer for a node and makes it stale, or that nothing did. With --run it shows
 why the node ran or was served in a past run, from that run's record.
 
-ADDR is a node's address, or a selector that matches one node.`,
-		`  fevalgraph explain 'pytest:kvstore/basic/reference@local.host'
+ADDR is a node's address, or a selector that matches one node. Without one, it
+is that of the first failure of the run.`,
+		`  fevalgraph explain
+  fevalgraph explain 'pytest:kvstore/basic/reference@local.host'
   fevalgraph explain 'pytest:kvstore/basic/*' -v
   fevalgraph explain 'parse:kvstore/*' --run latest`,
 		func(cmd *cobra.Command, args []string) error {
-			explain := func() (*eval.Explanation, error) { return eval.Explain(cmd.Context(), a.options(), args[0]) }
+			addr, err := a.nodeOr(args, cmp.Or(run, "latest"))
+			if err != nil {
+				return err
+			}
+			explain := func() (*eval.Explanation, error) { return eval.Explain(cmd.Context(), a.options(), addr) }
 			if run != "" {
-				explain = func() (*eval.Explanation, error) { return eval.ExplainPast(a.options(), args[0], run) }
+				explain = func() (*eval.Explanation, error) { return eval.ExplainPast(a.options(), addr, run) }
 			}
 			e, err := explain()
 			if err != nil {
@@ -29,7 +37,7 @@ ADDR is a node's address, or a selector that matches one node.`,
 			}
 			return a.showExplanation(e)
 		})
-	cmd.Args = arguments(1, 1, "the node")
+	cmd.Args = arguments(0, 1, "")
 	cmd.Flags().StringVar(&run, "run", "", "a past run: its `ID`, a part of it, or latest")
 	return cmd
 }

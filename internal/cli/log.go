@@ -8,19 +8,37 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 )
 
+// nodeOr returns the argument that names a node or, without one, the first failure of a run, which it prints.
+func (a *app) nodeOr(args []string, run string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	addr, err := eval.LastFailure(a.options(), run)
+	if err == nil && !a.flags.quiet {
+		a.printRemark("%s\n", addr)
+	}
+	return addr, err
+}
+
 func (a *app) logCommand() *cobra.Command {
 	var run string
 	var setup bool
-	cmd := command("log ADDR", "Show the output of a node, in any past run",
+	cmd := command("log [ADDR]", "Show the output of a node, in any past run",
 		`Log prints the output of a node's work: pytest's log, the output and exit code
 of a compiler, a program or a checker, or the error of a broken attempt. The
-name of a cell means its node with output. For a node that was cached in the
-run, it prints the log of the run that executed it.`,
-		`  fevalgraph log kvstore/basic/reference
+name of a cell means its node with output. Without one, it is that of the first
+failure of the run. For a node that was cached in the run, it prints the log of
+the run that executed it.`,
+		`  fevalgraph log
+  fevalgraph log kvstore/basic/reference
   fevalgraph log 'check:knapsack/3/greedy@gojudge.box'
   fevalgraph log 'pytest:kvstore/basic/*' --run 20260102`,
 		func(cmd *cobra.Command, args []string) error {
-			content, err := eval.Log(cmd.Context(), a.options(), args[0], run, setup)
+			addr, err := a.nodeOr(args, run)
+			if err != nil {
+				return err
+			}
+			content, err := eval.Log(cmd.Context(), a.options(), addr, run, setup)
 			if err != nil {
 				return err
 			}
@@ -30,7 +48,7 @@ run, it prints the log of the run that executed it.`,
 			_, err = io.WriteString(a.io.Out, a.escape(string(content)))
 			return err
 		})
-	cmd.Args = arguments(1, 1, "the node")
+	cmd.Args = arguments(0, 1, "")
 	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1")
 	cmd.Flags().BoolVar(&setup, "setup", false, "show the output of the set-up commands instead")
 	return cmd

@@ -176,8 +176,9 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome, table bool) {
 		view.Schedule(a.io.Err, view.ScheduleFacts{Took: out.End.Seconds, Chain: out.Bound.Chain, Slots: out.Bound.Slots, Work: out.Bound.Work,
 			Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
 	}
-	if out.Exit == exit.NotJudged || out.Exit == exit.Usage || len(out.Troubles) > 0 {
-		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed,\n  `fevalgraph explain ADDR` why it ran")
+	if out.Exit == exit.Failed || out.Exit == exit.NotJudged || out.Exit == exit.Usage || len(out.Troubles) > 0 {
+		fmt.Fprintln(a.io.Err, "  `fevalgraph log` shows what the first failure printed, `log ADDR` a node,\n"+
+			"  `fevalgraph explain ADDR` why it ran, `fevalgraph report` has all results")
 	}
 }
 

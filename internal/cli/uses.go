@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) findCommand() *cobra.Command {
-	cmd := command("find DIGEST|FILE|IMAGE|REQUIREMENT", "List the verdicts and tasks that used something, in all recorded runs",
+	cmd := command("find DIGEST|FILE|IMAGE|REQUIREMENT", "List verdicts and tasks that used something, in all recorded runs",
 		`Find lists each verdict and each task that used a file with its current
 content; content, by its SHA-256 or the beginning of it; an image that a backend
 of the configuration names; or a locked requirement, with or without a version.
