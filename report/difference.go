@@ -210,7 +210,6 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 	colors := text.NewPalette(o.Color)
 	fmt.Fprintf(&b, "%s -> %s: %s\n", text.Line(d.Before, 0), text.Line(d.After, 0), d.Summary())
 	page := o.Page
-	page.Fold = page.Fold || o.Verbose
 	for _, label := range d.Differs {
 		fmt.Fprintf(&b, "%s\n", page.Line(label, 0))
 	}

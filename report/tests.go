@@ -42,7 +42,7 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 		name := safe(rowName(row, !one), 0)
 		state := orName(row.checkpoint.State, "-")
 		if m := caseOf(row.checkpoint); m != nil && !(failed && solved(row.checkpoint)) {
-			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, orName(word(row.checkpoint), m.kind)), state, "-", "-", safe(text.FirstLine(m.message), noteColumns)})
+			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, orName(word(row.checkpoint), m.kind)), state, "-", "-", safe(text.FirstLine(m.message), 0)})
 		}
 		for i := range row.checkpoint.Tests {
 			t := &row.checkpoint.Tests[i]
@@ -59,11 +59,11 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 				group = orName(string(t.Group), "-")
 			}
 			grid.Rows = append(grid.Rows, []string{name, safe(t.ID, nameColumns), group,
-				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), state, text.Duration(t.seconds()), t.memory(), safe(said, noteColumns)})
+				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), state, text.Duration(t.seconds()), t.memory(), safe(said, 0)})
 		}
 	}
 	for _, t := range r.undone() {
-		grid.Rows = append(grid.Rows, []string{safe(t.Address(), nameColumns), "-", "-", mark(t.Verdict(), t.Outcome), "-", text.Duration(t.Seconds), "-", safe(t.note(), noteColumns)})
+		grid.Rows = append(grid.Rows, []string{safe(t.Address(), nameColumns), "-", "-", mark(t.Verdict(), t.Outcome), "-", text.Duration(t.Seconds), "-", safe(t.note(), 0)})
 	}
 	grid.Spare = append(grid.Blank(5), 6)
 	return grid.Without(grid.Blank(2, 4, 6)...)

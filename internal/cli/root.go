@@ -252,7 +252,7 @@ func (a *app) writeJSON(v any) error { return view.WriteJSON(a.io.Out, v) }
 
 // printRemark prints a remark, and escapes text of submissions and projects, which could control the terminal.
 func (a *app) printRemark(format string, args ...any) {
-	io.WriteString(a.remarks(), text.Block(fmt.Sprintf(format, args...)))
+	io.WriteString(a.remarks(), text.Hang(text.Block(fmt.Sprintf(format, args...)), a.columns(a.io.Err)))
 }
 
 // remarks returns a writer for remarks, which writes whole lines to stderr, above a live view.
@@ -340,9 +340,7 @@ func (a *app) lines() text.Page {
 	return p
 }
 
-// page returns the page for tables on stdout. Tables on a terminal are shortened, since the user can request
-// more; readers of a pipe get everything.
+// page returns the page for tables on stdout.
 func (a *app) page() text.Page {
-	_, terminal := view.Terminal(a.io.Out)
-	return text.Page{Color: a.color(), Width: cmp.Or(a.columns(a.io.Out), 80), Fold: !terminal}
+	return text.Page{Color: a.color(), Width: cmp.Or(a.columns(a.io.Out), 80)}
 }

@@ -18,21 +18,16 @@ const (
 // Page describes the output of a table.
 type Page struct {
 	Color bool
-	Width int  // columns; 0 means no limit
-	Fold  bool // wrap long lines; otherwise shorten them
+	Width int // columns; 0 means no limit
 }
 
 // Line wraps one line of text that begins at a column. Further lines are indented to it.
 func (p Page) Line(s string, columns int) string {
 	const fewest = 20
-	switch room := max(p.Width-columns, fewest); {
-	case p.Width == 0:
+	if p.Width == 0 {
 		return Line(s, 0)
-	case p.Fold:
-		return strings.Join(Fold(Line(s, 0), room), "\n"+strings.Repeat(" ", columns))
-	default:
-		return Line(s, room)
 	}
+	return strings.Join(Fold(Line(s, 0), max(p.Width-columns, fewest)), "\n"+strings.Repeat(" ", columns))
 }
 
 // Grid is a table. Cells must be safe lines already, see Line; they can contain color.
@@ -41,39 +36,45 @@ type Grid struct {
 	Rows   [][]string // a nil row draws a line between groups
 	Right  []int      // indices of columns that hold numbers
 	Footer string     // a line under the table
-	// Spare lists columns that are removed, one by one, while the table is wider than Width.
+	// Spare lists columns that are removed, one by one, while the table is wider than Width. If a removed column has
+	// the same value in all rows, that is above the table.
 	Spare []int
-	// Width is the maximum width of the table; 0 means no limit. The last column is shortened to fit, then the
-	// widest other columns of text. All have a minimum width: a narrow terminal wraps lines rather than hiding
-	// text.
+	// Width is the maximum width of the table; 0 means no limit. The last column is below each row if it would be
+	// narrow, and the widest other columns of text are wrapped. All have a minimum width.
 	Width int
-	// Fold wraps cells instead of shortening them.
-	Fold bool
 }
 
 // On returns the grid, fit to a page.
 func (g Grid) On(p Page) Grid {
-	g.Width, g.Fold = p.Width, p.Fold
+	g.Width = p.Width
 	return g
 }
 
 // Text draws the grid with spaces between columns and a rule below the
 // header. It ends in a newline.
 func (g Grid) Text() string {
+	var same []string
 	for g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width {
+		if c := g.Spare[0]; len(g.Blank(c)) == 0 && g.Constant(c) {
+			same = append(same, pretty.FormatUpper.Apply(g.Header[c])+" "+g.Rows[0][c])
+		}
 		g = g.withoutColumn(g.Spare[0])
 	}
-	if rest, notes, crowded := g.splitCrowded(); crowded {
-		return rest.withNotes(notes) + g.footer()
+	head := ""
+	if len(same) > 0 {
+		head = Hang(strings.Join(same, "  "), g.Width) + "\n"
 	}
-	return g.draw(g.writer(g.Rows, g.limits())) + g.footer()
+	if rest, notes, crowded := g.splitCrowded(); crowded {
+		return head + rest.withNotes(notes) + g.footer()
+	}
+	return head + g.draw(g.writer(g.Rows, g.limits())) + g.footer()
 }
 
 // splitCrowded returns the grid without its last column, and that column separately, if it would be wrapped after
 // every few words.
 func (g Grid) splitCrowded() (rest Grid, notes []string, ok bool) {
 	last := len(g.Header) - 1
-	if !g.Fold || g.Width <= 0 || last < 1 || slices.Contains(g.Right, last) {
+	if g.Width <= 0 || last < 1 || slices.Contains(g.Right, last) {
 		return g, nil, false
 	}
 	if room := g.Width - sum(g.columns()); room >= min(roomy, g.width(last)) {
@@ -173,7 +174,7 @@ func (g Grid) writer(rows [][]string, limits []int) table.Writer {
 			columns[i].Align, columns[i].AlignHeader = pretty.AlignRight, pretty.AlignRight
 		}
 		if i < len(limits) && limits[i] > 0 {
-			columns[i].WidthMax, columns[i].WidthMaxEnforcer = limits[i], g.enforcer(i)
+			columns[i].WidthMax, columns[i].WidthMaxEnforcer = limits[i], pretty.WrapSoft
 		}
 	}
 	w.SetColumnConfigs(columns)
@@ -186,28 +187,6 @@ func (g Grid) writer(rows [][]string, limits []int) table.Writer {
 		w.AppendRow(cells(row))
 	}
 	return w
-}
-
-// enforcer returns a function that fits the cells of a column. It shortens names in the middle, since names
-// often differ in the last letters.
-func (g Grid) enforcer(column int) func(cell string, limit int) string {
-	switch {
-	case g.Fold:
-		return pretty.WrapSoft
-	case column == len(g.Header)-1:
-		return func(cell string, limit int) string {
-			if Width(cell) <= limit {
-				return cell
-			}
-			return Cut(stripColor(cell), limit)
-		}
-	}
-	return func(cell string, limit int) string {
-		if Width(cell) <= limit {
-			return cell
-		}
-		return cutMiddle(stripColor(cell), limit)
-	}
 }
 
 // width returns the width of a column's widest cell.
@@ -337,9 +316,14 @@ func (g Grid) Blank(columns ...int) []int {
 func (g Grid) Constant(column int) bool {
 	values := map[string]bool{}
 	for _, row := range g.Rows {
-		if row != nil {
-			values[row[column]] = true
+		if row == nil {
+			continue
 		}
+		value := "" // of a short row
+		if column < len(row) {
+			value = row[column]
+		}
+		values[value] = true
 	}
 	return len(values) < 2
 }

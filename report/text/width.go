@@ -31,28 +31,6 @@ func Cut(s string, limit int) string {
 	return s
 }
 
-// cutMiddle shortens s to limit columns, with an Ellipsis in the middle. s must not contain color.
-func cutMiddle(s string, limit int) string {
-	all := Clusters(s)
-	head, tail, columns := 0, len(all), Width(Ellipsis)
-	for head < tail {
-		front := head <= len(all)-tail // alternate between both ends
-		next := all[tail-1]
-		if front {
-			next = all[head]
-		}
-		if columns += Width(next); columns > limit {
-			break
-		}
-		if front {
-			head++
-		} else {
-			tail--
-		}
-	}
-	return strings.Join(all[:head], "") + Ellipsis + strings.Join(all[tail:], "")
-}
-
 // Pad fills s with spaces up to width columns.
 func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-Width(s)))

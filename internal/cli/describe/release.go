@@ -87,7 +87,6 @@ func Release(r *release.Release, page text.Page, whole bool) string {
 		for _, row := range rows {
 			grid.Rows = append(grid.Rows, []string{text.Line(row.class, 0), text.Line(row.problem, 0), text.Line(row.version, 0), text.Line(row.reason, 0)})
 		}
-		page.Fold = true
 		b.WriteString(grid.On(page).Text())
 	}
 	var again [][]string
