@@ -43,7 +43,7 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 // mean if all cells had a verdict.
 func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe func(string, int) string) text.Grid {
 	header, from := slices.Clone(axes), len(axes)
-	header = append(header, "cells", "solved", "unjudged", "scored", "mean", "bounds", "min", "max", "mean of scored", "unbounded mean", "min", "max", "mean of scored")
+	header = append(header, "cells", "solved", "unjudged", "scored", "mean", "bounds", "min", "max", "mean of scored", "unbounded mean", "unbounded min", "unbounded max", "unbounded mean of scored")
 	for _, k := range ks {
 		header = append(header, fmt.Sprintf("pass@%d", k), fmt.Sprintf("best of %d", k))
 	}
@@ -102,7 +102,7 @@ func spareFigures(header []string, from int) (spare []int) {
 	}
 	for _, name := range []string{"best of", "min", "max", "mean of", "unjudged"} {
 		for c := from; c < len(header); c++ {
-			if strings.HasPrefix(header[c], name) && !slices.Contains(spare, c) {
+			if strings.HasPrefix(strings.TrimPrefix(header[c], "unbounded "), name) && !slices.Contains(spare, c) {
 				spare = append(spare, c)
 			}
 		}

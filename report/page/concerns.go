@@ -22,10 +22,9 @@ type concern struct {
 const mostConcerned = 200
 
 // concernKinds lists kinds in display order.
-var concernKinds = []string{string(verdict.OutcomeBroken), string(verdict.OutcomeErrored), string(verdict.OutcomeNotReached), string(verdict.OutcomeSkipped), "stale", "flaky", "vacuous", "in process"}
+var concernKinds = []string{string(verdict.OutcomeBroken), string(verdict.OutcomeErrored), string(verdict.OutcomeNotReached), string(verdict.OutcomeSkipped), "stale", "flaky", "vacuous", "in process", string(verdict.OutcomeFailed)}
 
-// concernsOf returns what needs attention besides failed tests: missing verdicts by reason, and verdicts to be
-// careful with.
+// concernsOf returns what needs attention: missing and failed verdicts by reason, and verdicts to be careful with.
 func concernsOf(entries []report.Entry) []concern {
 	at, all, cell := map[[2]string]int{}, []concern{}, -1
 	add := func(kind, text string) {
@@ -52,7 +51,7 @@ func concernsOf(entries []report.Entry) []concern {
 			cell++
 		}
 		switch e.Outcome {
-		case verdict.OutcomeBroken, verdict.OutcomeErrored, verdict.OutcomeNotReached, verdict.OutcomeSkipped:
+		case verdict.OutcomeBroken, verdict.OutcomeErrored, verdict.OutcomeNotReached, verdict.OutcomeFailed, verdict.OutcomeSkipped:
 			add(string(e.Outcome), text.Line(text.FirstLine(cmp.Or(e.Checkpoint.Trouble(), e.Note, string(e.Checkpoint.Class))), noteColumns))
 		}
 		if e.Checkpoint.State != "" {

@@ -43,7 +43,7 @@ func Notice(n options.Notice) (said string, always bool) {
 	case options.ForeignIgnored:
 		return fmt.Sprintf("warning: %s ignored: the store has them, signed with another key;\n  FEVALGRAPH_STORE_KEY names the key of a group, and `fevalgraph cache sign` signs them all,\n  if no one else can write to the store (docs/caching.md)\n", Results(n.Count)), true
 	case options.StateForeign:
-		return fmt.Sprintf("warning: %s, like other state there without your signature, is ignored: it was written\n  by another user, with another key or for another directory; its checkpoints are judged again\n", text.Line(n.Path, 0)), true
+		return fmt.Sprintf("warning: %s, like other state there without your signature, is ignored: it was written by another user, with another key or for another directory; its checkpoints are judged again\n", text.Line(n.Path, 0)), true
 	case options.LockUnhashed:
 		return fmt.Sprintf("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1)), false
 	case options.LockRenewed:
