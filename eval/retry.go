@@ -34,7 +34,14 @@ func (p *Project) retryMatcher(ctx context.Context, statuses []string) (func(*gr
 	}
 	asked := map[plan.CellID]bool{}
 	for _, one := range all {
-		asked[one.Cell] = one.Last != nil && one.Last.Class.Status() != verdict.Broken && slices.Contains(statuses, string(one.Last.Class.Status()))
+		if one.Last == nil {
+			continue
+		}
+		status := one.Last.Class.Status()
+		if one.Last.TimedOut() {
+			status = verdict.TimedOut
+		}
+		asked[one.Cell] = status != verdict.Broken && slices.Contains(statuses, string(status))
 	}
 	again := map[string]bool{}
 	for _, cell := range p.Plan.Cells {

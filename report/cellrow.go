@@ -28,7 +28,7 @@ type CellRow struct {
 	Named       bool        // whether checkpoints have names and groups of tests
 	Scores      [2]*float64 // bounded and unbounded; only for a cell with a single, nameless checkpoint
 	Tally       Tally       // each checkpoint by its own policy
-	Unjudged    int         // checkpoints with a class other than judged
+	Unjudged    int         // checkpoints with a class other than judged, or that only limits ended
 }
 
 // RowOf returns the row of a cell.
@@ -39,7 +39,7 @@ func RowOf(cell *Cell) CellRow {
 	worst := verdict.OutcomePassed
 	for _, row := range rowsOf(one) {
 		r.Checkpoints++
-		if row.checkpoint.Class != verdict.Judged {
+		if row.checkpoint.Class != verdict.Judged || row.checkpoint.TimedOut() {
 			r.Unjudged++
 		}
 		for i, g := range verdict.Groups {

@@ -30,6 +30,18 @@ func (c *Checkpoint) Verdict() *verdict.Checkpoint {
 	}
 }
 
+// TimedOut reports whether only limits kept c from passing; see verdict.Checkpoint.
+func (c *Checkpoint) TimedOut() bool {
+	v := c.Verdict()
+	if v.Outcome() != verdict.OutcomeFailed {
+		return false
+	}
+	for i := range c.Tests {
+		v.Tests = append(v.Tests, c.Tests[i].Test)
+	}
+	return v.TimedOut()
+}
+
 func (c *Checkpoint) score() verdict.Score {
 	return verdict.Score{Bounded: c.Score, Unbounded: c.ScoreUnbounded, BoundedText: c.ScoreText, UnboundedText: c.ScoreUnboundedText}
 }

@@ -28,6 +28,11 @@ func word(c *Checkpoint) string {
 		return string(outcome)
 	case verdict.OutcomeErrored:
 		return strings.ReplaceAll(string(c.Class), "_", " ")
+	case verdict.OutcomeFailed:
+		if c.TimedOut() {
+			return string(verdict.SessionTimeout)
+		}
+		return string(outcome)
 	default:
 		return string(outcome)
 	}

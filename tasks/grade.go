@@ -46,5 +46,9 @@ func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m 
 
 // announce returns the event of a graded checkpoint.
 func announce(c *verdict.Checkpoint) *event.Verdict {
-	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(c.Class), Score: c.Score.Bounded, Detail: c.Figures()}
+	class := c.Class
+	if c.TimedOut() {
+		class = verdict.SessionTimeout
+	}
+	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(class), Score: c.Score.Bounded, Detail: c.Figures()}
 }

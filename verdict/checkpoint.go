@@ -36,6 +36,25 @@ const (
 // Ruled reports whether c has a rule to pass by. Without a rule, it has only a score.
 func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
 
+// TestTimeout is the Verdict of a test of pytest that its limit ended.
+const TestTimeout = "timeout"
+
+// TimedOut reports whether c did not pass, and a limit ended each test that failed: a program that is too slow, or a
+// machine, rather than a wrong answer. It is a failure all the same.
+func (c *Checkpoint) TimedOut() bool {
+	limits := 0
+	for i := range c.Tests {
+		switch t := &c.Tests[i]; {
+		case t.Status != TestFailed && t.Status != TestError:
+		case t.Verdict != TestTimeout:
+			return false
+		default:
+			limits++
+		}
+	}
+	return limits > 0 && c.Outcome() == OutcomeFailed
+}
+
 // Test is one test of a checkpoint. ID is the pytest node id after the first "::"; File is the part before
 // it.
 type Test struct {
@@ -44,8 +63,8 @@ type Test struct {
 	Checkpoint string     `json:"checkpoint"` // the checkpoint that introduced the test
 	Group      Group      `json:"group"`
 	Status     TestStatus `json:"status"`
+	Verdict    string     `json:"verdict,omitempty"` // more precise than Status: "AC", "WA", "TLE" ... of a case, TestTimeout
 	// For a case of a scored problem. It passed if its ratio is exactly 1.
-	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; more precise than Status
 	Ratio          *float64 `json:"ratio,omitempty"`           // earned share of the possible score; null if unknown
 	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // messageLines limits the shown lines of a node's message; the rest is in its log.
@@ -92,6 +93,8 @@ func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) str
 	word, detail := e.Outcome, e.Detail
 	if word == "errored" { // and the figures are the class
 		word, detail = strings.ReplaceAll(e.Class, "_", " "), ""
+	} else if e.Class == string(verdict.SessionTimeout) {
+		word = e.Class
 	}
 	if isGood(e) {
 		word = l.palette.Good(word)

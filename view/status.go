@@ -40,6 +40,8 @@ func (r *StatusRow) Judged(c *report.Checkpoint) {
 		r.Verdict = "passed"
 	case !c.Ruled():
 		r.Verdict = "scored"
+	case c.TimedOut():
+		r.Verdict = string(verdict.SessionTimeout)
 	default:
 		r.Verdict = "failed"
 	}

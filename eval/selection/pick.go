@@ -143,6 +143,9 @@ func VerdictWords(last report.Checkpoint) []string {
 	case c.Class == verdict.Judged && !c.Ruled():
 		words = []string{"scored"}
 	}
+	if c.TimedOut() {
+		words = append(words, string(verdict.SessionTimeout))
+	}
 	if c.Class != verdict.Judged {
 		words = append(words, string(c.Class), string(c.Class.Status()))
 	}

@@ -161,13 +161,21 @@ func (t *jsonTest) observed() reportedTest {
 		// an interrupt cut off looks like one.
 		o.Status, o.Message = verdict.TestError, "the test did not run to its end"
 	}
+	limits := 0
 	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
-		if s != nil {
-			o.DurationMS += s.Duration * 1000
-			if s.failed() {
-				o.failures++
+		if s == nil {
+			continue
+		}
+		o.DurationMS += s.Duration * 1000
+		if s.failed() {
+			o.failures++
+			if s.endedByLimit() {
+				limits++
 			}
 		}
+	}
+	if limits > 0 && limits == o.failures {
+		o.Verdict = verdict.TestTimeout
 	}
 	// The failure of the call phase is the most informative.
 	for _, s := range []*stage{t.Call, t.Setup, t.Teardown} {
@@ -244,6 +252,11 @@ func (t *jsonTest) byStages() (status verdict.TestStatus, unproven bool) {
 }
 
 func (s *stage) failed() bool { return s.Outcome == "failed" || s.Outcome == "error" }
+
+// endedByLimit reports whether pytest-timeout failed the stage.
+func (s *stage) endedByLimit() bool {
+	return s.Crash != nil && strings.HasPrefix(strings.Replace(s.Crash.Message, "(", "", 1), "Failed: Timeout >")
+}
 
 func (s *stage) message() string {
 	switch {

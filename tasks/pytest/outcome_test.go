@@ -136,3 +136,28 @@ func TestOutcomeOfPhases(t *testing.T) {
 		}
 	}
 }
+
+// A limit ended a test if it ended each stage that failed.
+func TestEndedByLimit(t *testing.T) {
+	const limit, wrong = "Failed: Timeout (>3.0s) from pytest-timeout.", "AssertionError: Timeout (>3.0s)"
+	for _, c := range []struct{ call, teardown, want string }{
+		{limit, "", verdict.TestTimeout},
+		{"Failed: Timeout >3.0s", "", verdict.TestTimeout}, // earlier versions
+		{limit, limit, verdict.TestTimeout},
+		{limit, wrong, ""},
+		{wrong, "", ""},
+		{"", limit, verdict.TestTimeout},
+		{"", "", ""},
+	} {
+		at := func(message string) *stage {
+			if message == "" {
+				return &stage{Outcome: "passed"}
+			}
+			return &stage{Outcome: "failed", Crash: &crash{Message: message}}
+		}
+		test := jsonTest{NodeID: current + "::t", Outcome: "failed", Setup: at(""), Call: at(c.call), Teardown: at(c.teardown)}
+		if got := test.observed().Verdict; got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.call, c.teardown, got, c.want)
+		}
+	}
+}

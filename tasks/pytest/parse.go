@@ -24,7 +24,7 @@ const (
 
 // Describe implements graph.Task.
 func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 7) // 7: a module of the solution that tests cannot import is named
+	m.Int("recipe", 8) // 8: tests that their limit ended are marked
 	m.String("checkpoint", p.Checkpoint)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		m.String("tests of "+file, p.Files[file])
