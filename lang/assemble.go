@@ -1,6 +1,9 @@
 package lang
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // assemble fills the Config in source order from the evaluated declarations.
 func (l *loader) assemble() {
@@ -55,12 +58,21 @@ func (l *loader) checkGenerated() {
 }
 
 // checkNames reports problems with equal names, and solutions with equal names within their problem: results
-// could not tell them apart.
+// could not tell them apart. Instances of a block with one name are reported once.
 func (l *loader) checkNames() {
+	type clash struct{ block, name string }
+	reported := map[clash]bool{}
+	report := func(ref, name string, f finding) {
+		block, _, _ := strings.Cut(ref, "[")
+		if at := (clash{block, name}); !reported[at] {
+			reported[at] = true
+			l.report(f)
+		}
+	}
 	problems := map[string]*Problem{}
 	for _, p := range l.config.Problems {
 		if before := problems[p.Name]; before != nil {
-			l.report(finding{
+			report(p.Ref, p.Name, finding{
 				code: "duplicate", summary: "Duplicate name", rng: hclRange(p.Range),
 				detail: fmt.Sprintf("%s and %s (line %d) are both named %q.", p.Ref, before.Ref, before.Range.Start.Line, p.Name),
 				hint:   "give one of them another name = …",
@@ -77,7 +89,7 @@ func (l *loader) checkNames() {
 	for _, s := range l.config.Solutions {
 		k := key{s.Problem, s.Name}
 		if before := solutions[k]; before != nil {
-			l.report(finding{
+			report(s.Ref, s.Problem.Name+"/"+s.Name, finding{
 				code: "duplicate", summary: "Duplicate name", rng: hclRange(s.Range),
 				detail: fmt.Sprintf("%s and %s (line %d) both answer %q and are both named %q.", s.Ref, before.Ref, before.Range.Start.Line, s.Problem.Name, s.Name),
 				hint:   "give one of them another name = …",
