@@ -35,6 +35,7 @@ export function Cells({ x, route }: { x: Index; route: Route }) {
     <div class="fill">
       <Filters x={x} ask={ask} to={to} wrong={wrong} found={cells.length} />
       <Table label="Cells" columns={columns} count={cells.length} order={ask.sort} onOrder={sort => to({ sort })} version={Object.values(ask).join('\n')}
+        more={x.cells.remark.values.some(said => said) ? at => x.cells.remark.values[x.cells.remark.at[cells[at]]] : undefined}
         empty={<Empty clear={() => to({ filter: '', search: '', outcome: '' })} />} row={at => rowOf(x, cells[at], columns, ask)} />
     </div>)
 }
