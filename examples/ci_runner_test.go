@@ -60,6 +60,7 @@ type pipelines struct {
 	artifacts string
 	values    map[string]string // of expressions
 	lost      string            // an artifact that does not arrive
+	failOn    string            // FG_FAIL_ON
 	home      string            // of the last job
 	dir       string            // as above
 	code      int               // that the first of its steps that failed ended with
@@ -107,7 +108,7 @@ func (p *pipelines) job(w workflow, name string, more map[string]string) (bool, 
 					cmd.Env = append(cmd.Env, name+"="+p.expand(value, more))
 				}
 			}
-			cmd.Env = append(cmd.Env, "FG_TARGET=1ms") // a shard for each cell
+			cmd.Env = append(cmd.Env, "FG_TARGET=1ms", "FG_FAIL_ON="+p.failOn) // a shard for each cell
 			if err := cmd.Run(); err != nil && good {
 				good, p.code = false, cmd.ProcessState.ExitCode()
 			}
