@@ -126,11 +126,12 @@ func (s Scale) At(v float64) float64 {
 }
 
 // Ticks returns round values within the ends: at most most for a linear scale; for a logarithmic one, powers of
-// ten, with their doubles and fives if they fit.
+// ten, with their doubles and fives if they fit. There are two or more, unless the ends are equal.
 func (s Scale) Ticks(most int) []float64 {
 	if !s.Log {
 		return s.linearTicks(most)
 	}
+	var finer []float64
 	for _, steps := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		var all []float64
 		for p := math.Floor(math.Log10(max(s.From, math.SmallestNonzeroFloat64))); p <= math.Log10(min(s.To, math.MaxFloat64)); p++ {
@@ -140,9 +141,18 @@ func (s Scale) Ticks(most int) []float64 {
 				}
 			}
 		}
-		if len(all) <= most || len(steps) == 1 {
+		switch {
+		case len(all) < 2 && finer == nil: // the ends are near each other
+			for n := most; len(all) < 2 && n < most+4; n++ {
+				all = s.linearTicks(n)
+			}
+			return thinOut(all, most)
+		case len(all) < 2:
+			return thinOut(finer, most)
+		case len(all) <= most || len(steps) == 1:
 			return thinOut(all, most)
 		}
+		finer = all
 	}
 	return nil
 }

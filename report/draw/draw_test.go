@@ -24,6 +24,9 @@ func TestTicks(t *testing.T) {
 		{Scale{From: 1, To: 0}, 3, []float64{0, 0.5, 1}},
 		{Scale{From: -7, To: 8}, 4, []float64{-5, 0, 5}},
 		{Scale{From: 0.02, To: 3, Log: true}, 5, []float64{0.03, 0.1, 0.3, 1, 3}},
+		{Scale{From: 2.1, To: 2.9, Log: true}, 3, []float64{2.2, 2.6}},
+		{Scale{From: 2.2, To: 4.4, Log: true}, 3, []float64{3, 4}},
+		{Scale{From: 2, To: 60, Log: true}, 2, []float64{3, 30}},
 		{Scale{From: 4, To: 4}, 3, []float64{4}},
 	} {
 		got := test.scale.Ticks(test.most)
