@@ -37,22 +37,30 @@ func (x *execution) roots(ids []graph.ID) []int32 {
 	roots := make([]int32, len(ids))
 	for i, id := range ids {
 		roots[i] = int32(i)
-		if x.rep.IsCached(id) {
-			continue
-		}
-		category := categoryOf(x.rep.Status(id))
-		if category != string(event.CauseFollows) && category != "blocked" {
-			continue
-		}
-		for _, dep := range x.Plan.Graph.Node(id).Deps {
-			j, ok := slices.BinarySearch(ids, dep.On)
-			if ok && !x.rep.IsCached(dep.On) && (category == string(event.CauseFollows) || cannotRun(stateOf(x.rep.Status(dep.On)))) {
+		if dep, ok := x.followed(id); ok {
+			if j, ok := slices.BinarySearch(ids, dep); ok {
 				roots[i] = roots[j]
-				break
 			}
 		}
 	}
 	return roots
+}
+
+// followed returns the dependency that a node follows, or that blocks it. A node with a separate cause has no such dependency.
+func (x *execution) followed(id graph.ID) (dep graph.ID, ok bool) {
+	if x.rep.IsCached(id) {
+		return 0, false
+	}
+	category := categoryOf(x.rep.Status(id))
+	if category != string(event.CauseFollows) && category != "blocked" {
+		return 0, false
+	}
+	for _, dep := range x.Plan.Graph.Node(id).Deps {
+		if !x.rep.IsCached(dep.On) && (category == string(event.CauseFollows) || cannotRun(stateOf(x.rep.Status(dep.On)))) {
+			return dep.On, true
+		}
+	}
+	return 0, false
 }
 
 // feeds returns which nodes a stale node of a cell depends on.

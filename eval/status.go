@@ -165,13 +165,21 @@ func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult)
 	return ""
 }
 
-// freshness returns whether a checkpoint's verdict is up to date. If not, state and cause are those of its first
-// node that is not fresh.
+// freshness returns whether a checkpoint's verdict is up to date. If not, the state is that of its first node that is
+// not fresh, and so is the cause, unless that node follows others.
 func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string) {
 	for _, id := range cc.Own {
 		st := x.rep.Status(id)
 		if state := stateOf(st); state != Fresh {
-			return state, causeOf(st), x.Plan.Graph.Node(id).Addr
+			root := id
+			for st.Stale {
+				dep, ok := x.followed(root)
+				if !ok {
+					break
+				}
+				root = dep
+			}
+			return state, causeOf(x.rep.Status(root)), x.Plan.Graph.Node(id).Addr
 		}
 	}
 	return Fresh, "", ""

@@ -8,16 +8,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 )
 
-// nodeOr returns the argument that names a node or, without one, the first failure of a run, which it prints.
+// nodeOr returns the argument that names a node or, without one, the first failure of a run.
 func (a *app) nodeOr(args []string, run string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
-	addr, err := eval.LastFailure(a.options(), run)
-	if err == nil && !a.flags.quiet {
-		a.printRemark("%s\n", addr)
-	}
-	return addr, err
+	return eval.LastFailure(a.options(), run)
 }
 
 func (a *app) logCommand() *cobra.Command {
@@ -37,6 +33,9 @@ the run that executed it.`,
 			addr, err := a.nodeOr(args, run)
 			if err != nil {
 				return err
+			}
+			if len(args) == 0 && !a.flags.quiet {
+				a.printRemark("%s\n", addr)
 			}
 			content, err := eval.Log(cmd.Context(), a.options(), addr, run, setup)
 			if err != nil {
