@@ -105,12 +105,12 @@ func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, err
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
+	defer p.call.close()
 	targets, err := p.Targets(ctx, Selection{})
 	if err != nil {
 		return nil, err
 	}
-	x, err := (&goals{Project: p, targets: targets}).decide(ctx, false)
+	x, err := p.goalsOf(targets).decide(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 	if err != nil {
 		return err
 	}
-	defer func() { err = p.closeAfter(err) }()
+	defer func() { err = p.call.closeAfter(err) }()
 	var targets []graph.ID
 	for _, addr := range addrs {
 		id, ok := p.Plan.Graph.Lookup(addr)

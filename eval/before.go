@@ -101,13 +101,13 @@ func earlierVersion(ctx context.Context, o Options, ref, root, state string) (v 
 	if err != nil {
 		return nil, at.remove, fmt.Errorf("opening the project at %s: %w", ref, err)
 	}
-	defer f.Close()
-	f.trust = o.OpenTrust()
+	defer f.call.close()
+	f.call.trust = o.OpenTrust()
 	p, err := f.compile(ctx, true)
 	if err != nil {
 		return nil, at.remove, err
 	}
-	rename := strings.NewReplacer(f.Config.Root, root, at.base, "")
+	rename := strings.NewReplacer(f.call.Config.Root, root, at.base, "")
 	v = &version{plan: p.Plan, targets: p.everyNode(), pretends: true, rename: rename}
 	return v, at.remove, v.decide(ctx, nil)
 }

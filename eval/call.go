@@ -30,8 +30,10 @@ import (
 // call holds the open configuration, state, stores and backend site of a project for one call. It must be used
 // by one goroutine at a time and be closed.
 type call struct {
-	Config *lang.Config
-	source
+	Config    *lang.Config
+	evaluated bool             // Config was loaded from HCL instead of the index
+	inputs    []cache.Sighting // files and variables that it was evaluated from, if evaluated
+	warnings  diag.List
 
 	options    *Options
 	access     Access
@@ -51,13 +53,6 @@ type call struct {
 	untrusted sync.Once // reports that a backend was not queried
 	// secretEnv reads the environment without tracing: results must not depend on its values.
 	secretEnv func(name string) (string, bool)
-}
-
-// source describes the origin of a configuration.
-type source struct {
-	evaluated bool             // loaded from HCL instead of the index
-	inputs    []cache.Sighting // files and variables that it was evaluated from, if evaluated
-	warnings  diag.List
 }
 
 // Access limits what a call can do with a project.
@@ -93,7 +88,7 @@ func openCall(ctx context.Context, o Options, access Access, known *partition.In
 func (c *call) load(before time.Time) error {
 	cfg, warnings, err := c.options.LoadWarned()
 	if err == nil {
-		c.Config, c.source = cfg, source{evaluated: true, inputs: partition.InputSightings(cfg.Inputs, before), warnings: warnings}
+		c.Config, c.evaluated, c.inputs, c.warnings = cfg, true, partition.InputSightings(cfg.Inputs, before), warnings
 	}
 	return err
 }
@@ -158,8 +153,8 @@ func (c *call) sources(addr string) tasks.Sources {
 	return c.trace.Sources(addr, c.files, c.stores.Store)
 }
 
-// Close saves the file index and releases files and backends. It is idempotent.
-func (c *call) Close() error {
+// close saves the file index and releases files and backends. It is idempotent.
+func (c *call) close() error {
 	var errs []error
 	if c.files != nil && c.access != Reading {
 		errs = append(errs, c.files.Save())
@@ -183,7 +178,7 @@ func (c *call) Close() error {
 
 // closeAfter closes the call and returns err, which explains more than an error of closing.
 func (c *call) closeAfter(err error) error {
-	if closeErr := c.Close(); closeErr != nil && err == nil {
+	if closeErr := c.close(); closeErr != nil && err == nil {
 		return exit.With(exit.NotJudged, closeErr)
 	}
 	return err

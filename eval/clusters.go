@@ -23,12 +23,12 @@ func (c *call) endLeftClusters() {
 func (p *Project) launches(ctx context.Context, waiting map[string]pendingWork) []kind.Launch {
 	var all []kind.Launch
 	for _, b := range p.Plan.Machines() {
-		k, w := p.kind(b), waiting[b.Pool]
+		k, w := p.call.kind(b), waiting[b.Pool]
 		if k.Forecast == nil || w.nodes == 0 {
 			continue
 		}
-		trusted := k.Asks == nil || p.trust.Allows(k.Asks(b))
-		l := k.Forecast(ctx, p.site, b, w.nodes, w.seconds, trusted)
+		trusted := k.Asks == nil || p.call.trust.Allows(k.Asks(b))
+		l := k.Forecast(ctx, p.call.site, b, w.nodes, w.seconds, trusted)
 		l.Backend = b.Addr()
 		all = append(all, l)
 	}

@@ -34,14 +34,14 @@ type collectedPart struct {
 // collect reads the results of the goals, and writes those that are in no file yet, partition by partition: all of
 // them at once could be most of a run's memory.
 func (x *execution) collect(ctx context.Context) (*collected, error) {
-	c, err := x.freshResults()
+	c, err := x.goals.freshResults()
 	if err != nil {
 		return nil, err
 	}
 	c.tasks, c.written = x.taskResults(), x.remembering()
 	compiled := make([][]*plan.Cell, len(c.parts))
-	for _, cell := range x.Plan.Cells {
-		at, ok := x.partOf(cell.Problem.Name, cell.Solution.Name)
+	for _, cell := range x.project.Plan.Cells {
+		at, ok := x.project.fresh.partOf(cell.Problem.Name, cell.Solution.Name)
 		if !ok {
 			return nil, fmt.Errorf("bug in fevalgraph: the cell %v is in no partition", cell.ID())
 		}
@@ -51,7 +51,7 @@ func (x *execution) collect(ctx context.Context) (*collected, error) {
 	for at := range c.parts {
 		part := &c.parts[at]
 		if compiled[at] != nil {
-			if part.cells, err = x.Plan.Results(ctx, x.stores.Store, x.rep, asked, compiled[at]); err != nil {
+			if part.cells, err = x.project.Plan.Results(ctx, x.call.stores.Store, x.rep, asked, compiled[at]); err != nil {
 				return nil, err
 			}
 		}
@@ -75,11 +75,11 @@ func (p *collectedPart) summarize() {
 
 // freshResults returns the results of the goals in fresh partitions.
 func (g *goals) freshResults() (*collected, error) {
-	c := &collected{of: g, parts: make([]collectedPart, len(g.parts))}
-	if g.expanded {
+	c := &collected{of: g, parts: make([]collectedPart, len(g.project.fresh.parts))}
+	if g.project.expanded {
 		return c, c.narrow()
 	}
-	for at, part := range g.freshParts() {
+	for at, part := range g.project.fresh.freshParts() {
 		c.parts[at] = collectedPart{whole: true, file: part.File, rows: part.facts.Summary}
 	}
 	return c, nil
@@ -87,7 +87,7 @@ func (g *goals) freshResults() (*collected, error) {
 
 // narrow reads the requested results of expanded partitions.
 func (c *collected) narrow() error {
-	of := c.of.Plan.Graph
+	of := c.of.project.Plan.Graph
 	asked, problems := make([]bool, of.Len()), map[string]bool{}
 	for _, id := range c.of.nodes() {
 		asked[id] = true
@@ -95,12 +95,12 @@ func (c *collected) narrow() error {
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for at, fresh := range c.of.freshParts() {
+	for at, fresh := range c.of.project.fresh.freshParts() {
 		if !problems[fresh.Problem] {
 			continue
 		}
 		group.Go(func() error {
-			all, err := c.of.partitions.Results(fresh.File)
+			all, err := c.of.call.partitions.Results(fresh.File)
 			if err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func (c *collected) results() (*report.Results, error) {
 	for at := range c.parts {
 		all = append(all, c.parts[at].cells...)
 	}
-	return &report.Results{Schema: report.Schema, Run: c.of.run, Cells: all, Tasks: c.tasks}, nil
+	return &report.Results{Schema: report.Schema, Run: c.of.call.run, Cells: all, Tasks: c.tasks}, nil
 }
 
 // load reads the results that are still in files, once.
@@ -153,7 +153,7 @@ func (c *collected) load() error {
 	for at := range c.parts {
 		if part := &c.parts[at]; part.file != (partition.Name{}) && part.cells == nil {
 			group.Go(func() (err error) {
-				part.cells, err = c.of.partitions.Results(part.file)
+				part.cells, err = c.of.call.partitions.Results(part.file)
 				return err
 			})
 		}

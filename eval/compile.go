@@ -7,6 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
@@ -14,7 +15,9 @@ import (
 // none of their nodes, which are counted and read from their facts. In an expanded project, the graph contains
 // every node of fresh partitions, pinned, for selectors that can match any of them.
 type Project struct {
-	*freshness
+	call  *call
+	fresh *freshness
+
 	Plan     *plan.Plan
 	expanded bool
 	last     partition.Lasts // answers of earlier runs for nodes that the engine decides
@@ -32,17 +35,24 @@ func Open(ctx context.Context, o Options, access Access) (*Project, error) {
 	}
 	p, err := f.compile(ctx, false)
 	if err != nil {
-		return nil, f.closeAfter(err)
+		return nil, f.call.closeAfter(err)
 	}
 	return p, nil
 }
+
+// Close saves the file index and releases files and backends. It is idempotent.
+func (p *Project) Close() error { return p.call.close() }
+
+// ReadPairs reads a file of pairs, whose path is relative to the project's directory. It returns an error for
+// invalid files; the caller must judge findings about pairs that the configuration lacks.
+func (p *Project) ReadPairs(file string) (*lang.Paired, error) { return p.call.readPairs(file) }
 
 // compile compiles the partitions that are not fresh.
 func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) {
 	if err := f.evaluate(ctx); err != nil {
 		return nil, err
 	}
-	env := f.environment()
+	env := f.call.environment()
 	env.Rehydrated = f.rehydrated
 	env.Rows = func(part *plan.Partition) []graph.Row {
 		at, ok := f.find(part.Problem, part.First)
@@ -52,24 +62,24 @@ func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) 
 		if !expand {
 			return []graph.Row{}
 		}
-		rows, err := f.partitions.Rows(f.parts[at].File)
+		rows, err := f.call.partitions.Rows(f.parts[at].File)
 		if err != nil {
 			f.parts[at].facts = nil // the engine decides it instead
 			return nil
 		}
 		return rows
 	}
-	compiled, err := plan.Compile(f.Config, f.options.RunJobs(), env)
+	compiled, err := plan.Compile(f.call.Config, f.call.options.RunJobs(), env)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	return &Project{freshness: f, Plan: compiled, expanded: expand, last: f.lasts()}, nil
+	return &Project{call: f.call, fresh: f, Plan: compiled, expanded: expand, last: f.lasts()}, nil
 }
 
 // compileNothing uses every partition as it is recorded.
 func (f *freshness) compileNothing() *Project {
-	empty := &plan.Plan{Config: f.Config, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: f.options.RunJobs()}}
-	return &Project{freshness: f, Plan: empty}
+	empty := &plan.Plan{Config: f.call.Config, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: f.call.options.RunJobs()}}
+	return &Project{call: f.call, fresh: f, Plan: empty}
 }
 
 // lasts reads the answers of earlier runs for nodes that the engine decides.
@@ -79,15 +89,15 @@ func (f *freshness) lasts() partition.Lasts {
 		decided[part.Problem] = decided[part.Problem] || part.facts == nil
 		fresh[part.File] = part.facts != nil
 	}
-	return partition.ReadLast(f.state, f.place).ByAddress(f.partitions, func(l partition.LastFile) bool { return decided[l.Problem] && !fresh[l.File] })
+	return partition.ReadLast(f.call.state, f.call.place).ByAddress(f.call.partitions, func(l partition.LastFile) bool { return decided[l.Problem] && !fresh[l.File] })
 }
 
 // withStale also compiles the fresh partitions that which selects. It returns p itself if there are none.
 func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*Project, error) {
-	if any, err := p.drop(ctx, which); err != nil || !any {
+	if any, err := p.fresh.drop(ctx, which); err != nil || !any {
 		return p, err
 	}
-	return p.compile(ctx, p.expanded)
+	return p.fresh.compile(ctx, p.expanded)
 }
 
 // havePinned returns a predicate over partitions that can contain pinned nodes of ids: the partitions of their
@@ -107,7 +117,7 @@ func (p *Project) closed() iter.Seq2[int, *partState] {
 	if p.expanded {
 		return func(func(int, *partState) bool) {}
 	}
-	return p.freshParts()
+	return p.fresh.freshParts()
 }
 
 // Last returns the answer of earlier runs for a compiled node.
@@ -116,7 +126,7 @@ func (p *Project) Last(addr string) graph.Last { return p.last.Of(addr) }
 // cells counts the cells of the configuration.
 func (p *Project) cells() int {
 	n := len(p.Plan.Cells)
-	for _, part := range p.freshParts() {
+	for _, part := range p.fresh.freshParts() {
 		n += len(part.facts.Summary)
 	}
 	return n

@@ -69,7 +69,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{Jobs: o.RunJobs(), Total: x.count().nodes, Invalid: x.noteInvalid()}
+	d := &Decisions{Jobs: o.RunJobs(), Total: x.goals.count().nodes, Invalid: x.goals.noteInvalid()}
 	d.Fresh = d.Total
 	if x.rep.Foreign > 0 {
 		o.Note(options.ForeignIgnored{Count: x.rep.Foreign})
@@ -91,12 +91,12 @@ func (x *execution) fill(ctx context.Context, d *Decisions) error {
 	d.InputErrors = x.rep.InputErrors
 	d.Resources = x.resourceGroups()
 	waiting := map[string]pendingWork{} // by pool
-	ids := x.nodes()
+	ids := x.goals.nodes()
 	for _, id := range ids {
 		if x.rep.IsCached(id) {
 			continue
 		}
-		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
+		n, st := x.project.Plan.Graph.Node(id), x.rep.Status(id)
 		d.Fresh--
 		d.Seconds += st.Expected
 		if st.Unknown {
@@ -109,7 +109,7 @@ func (x *execution) fill(ctx context.Context, d *Decisions) error {
 		}
 	}
 	d.Nodes = x.decisions(ids)
-	d.Launches = x.launches(ctx, waiting)
+	d.Launches = x.project.launches(ctx, waiting)
 	return nil
 }
 

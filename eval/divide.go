@@ -14,7 +14,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return nil, err
@@ -25,6 +25,6 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	d := shards.NewDivision(r.Selection, target.Seconds(), o.RunJobs(), g.countCells())
-	d.Divide(g.Plan, g.targets, x.rep, count)
+	d.Divide(g.project.Plan, g.targets, x.rep, count)
 	return d, nil
 }

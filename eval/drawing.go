@@ -16,7 +16,7 @@ const (
 // NodeStates decides nodes and returns a function for drawings: the state of a node, and the actual or expected
 // duration of its work.
 func (p *Project) NodeStates(ctx context.Context, ids []graph.ID) (func(graph.ID) graph.NodeState, error) {
-	x, err := (&goals{Project: p, targets: ids}).decide(ctx, false)
+	x, err := p.goalsOf(ids).decide(ctx, false)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,16 @@ const executions = 3
 
 // execution holds the engine's report about goals, from a run or a dry run.
 type execution struct {
-	*goals
+	call    *call
+	project *Project
+	goals   *goals
+
 	rep     *graph.Report
 	damaged *event.DamagedError // a damaged record that can contain last results
+}
+
+func newExecution(g *goals, rep *graph.Report) *execution {
+	return &execution{call: g.call, project: g.project, goals: g, rep: rep}
 }
 
 // decide makes a dry run. Statuses have manifests if requested. It does not resolve requirements: a run also decides nodes that were not requested.
@@ -32,11 +39,11 @@ func (g *goals) decide(ctx context.Context, manifests bool) (*execution, error) 
 }
 
 func (g *goals) preview(ctx context.Context, how graph.Preview) (*execution, error) {
-	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, Preview: how, Limits: graph.Limits{Lookups: g.stores.Lookups()}, Hooks: graph.Hooks{Force: g.force}})
+	rep, err := g.project.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.call.stores.Store, Last: g.project.Last, Run: g.call.run, Pools: g.project.Plan.Pools, Preview: how, Limits: graph.Limits{Lookups: g.call.stores.Lookups()}, Hooks: graph.Hooks{Force: g.force}})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	return &execution{goals: g, rep: rep}, context.Cause(ctx)
+	return newExecution(g, rep), context.Cause(ctx)
 }
 
 // decide makes a dry run of a request.
@@ -66,7 +73,7 @@ func (g *goals) foresee(ctx context.Context) (*execution, error) {
 
 // decideOn makes a dry run over some nodes, whose statuses have manifests.
 func (p *Project) decideOn(ctx context.Context, ids ...graph.ID) (*execution, error) {
-	return (&goals{Project: p, targets: ids}).decide(ctx, true)
+	return p.goalsOf(ids).decide(ctx, true)
 }
 
 // everyNode returns the nodes of the graph.
@@ -83,7 +90,7 @@ func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 	if p.all != nil {
 		return p.all, nil
 	}
-	x, err := (&goals{Project: p, targets: p.everyNode()}).decide(ctx, false)
+	x, err := p.goalsOf(p.everyNode()).decide(ctx, false)
 	if err == nil {
 		p.all = x
 	}
@@ -96,20 +103,20 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 	r, ran, preempted := &g.request, g.request.merged.Ran(), 0
 	for left := executions - 1; ; left-- {
 		o := graph.Options{
-			Store:   g.stores.Store,
-			Locker:  g.stores.Store,
-			Last:    g.Last,
+			Store:   g.call.stores.Store,
+			Locker:  g.call.stores.Store,
+			Last:    g.project.Last,
 			Sink:    rec.sinks,
-			Run:     g.run,
-			Pools:   g.Plan.Pools,
-			Limits:  graph.Limits{Lookups: g.stores.Lookups()},
-			Hooks:   graph.Hooks{Force: g.force, Refuse: r.merged.Refusal(g.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog},
-			Backlog: g.site.Queue(),
+			Run:     g.call.run,
+			Pools:   g.project.Plan.Pools,
+			Limits:  graph.Limits{Lookups: g.call.stores.Lookups()},
+			Hooks:   graph.Hooks{Force: g.force, Refuse: r.merged.Refusal(g.call.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog},
+			Backlog: g.call.site.Queue(),
 		}
-		rep, err := g.Plan.Graph.Execute(ctx, g.targets, o)
-		x := &execution{goals: g, rep: rep}
+		rep, err := g.project.Plan.Graph.Execute(ctx, g.targets, o)
+		x := newExecution(g, rep)
 		if rep.Foreign > 0 && left == executions-1 {
-			g.options.Note(options.ForeignIgnored{Count: rep.Foreign})
+			g.call.options.Note(options.ForeignIgnored{Count: rep.Foreign})
 		}
 		x.countEarlier(ran)
 		preempted += rep.Preempted
@@ -122,7 +129,7 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 			return x, nil, err
 		}
 		if next == g {
-			g.stores.Fetch(ctx, x.resultOutputs)
+			g.call.stores.Fetch(ctx, x.resultOutputs)
 			results, err := x.collect(context.WithoutCancel(ctx))
 			if !isLost(err) || left == 0 || ctx.Err() != nil {
 				return x, results, err
@@ -143,7 +150,7 @@ func (x *execution) resultOutputs() (outputs []cache.Output) {
 			outputs = append(outputs, o)
 		}
 	}
-	for _, cell := range x.Plan.Cells {
+	for _, cell := range x.project.Plan.Cells {
 		for i := range cell.Checkpoints {
 			add(cell.Checkpoints[i].Aggregate, tasks.ResultOutput)
 			add(cell.Checkpoints[i].Measured, tasks.MeasurementsOutput)
@@ -158,22 +165,22 @@ func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 	if ctx.Err() != nil {
 		return x.goals, nil
 	}
-	p, err := x.withStale(ctx, x.refutes())
-	if err != nil || p == x.Project {
+	p, err := x.project.withStale(ctx, x.refutes())
+	if err != nil || p == x.project {
 		return x.goals, err
 	}
-	return p.pick(ctx, x.request)
+	return p.pick(ctx, x.goals.request)
 }
 
 // refutes returns a predicate over fresh partitions with a pinned node whose outputs are missing in the store,
 // or that depended on other outputs of a node than this execution has: the results of a run must contain one
 // answer for each node.
 func (x *execution) refutes() func(*partState) bool {
-	needed := x.Plan.Graph.Closure(x.targets)
-	lost := x.havePinned(slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
+	needed := x.project.Plan.Graph.Closure(x.goals.targets)
+	lost := x.project.havePinned(slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
 	differs := func(c partition.CommonRef) bool {
-		id, ok := x.Plan.Graph.Lookup(c.Addr)
-		if !ok || x.Plan.Graph.Node(id).Pinned != nil {
+		id, ok := x.project.Plan.Graph.Lookup(c.Addr)
+		if !ok || x.project.Plan.Graph.Node(id).Pinned != nil {
 			return false
 		}
 		switch st := x.rep.Status(id); st.State {
@@ -191,7 +198,7 @@ func (x *execution) refutes() func(*partState) bool {
 // in the last one.
 func (x *execution) countEarlier(ran map[string]bool) {
 	for _, id := range x.rep.Nodes {
-		if st := x.rep.Status(id); st.State == event.Cached && ran[x.Plan.Graph.Node(id).Addr] {
+		if st := x.rep.Status(id); st.State == event.Cached && ran[x.project.Plan.Graph.Node(id).Addr] {
 			st.Earlier = true
 			x.rep.Cached--
 			x.rep.Executed++
@@ -204,7 +211,7 @@ func (x *execution) addRan(ran map[string]bool) {
 	for _, id := range x.rep.Nodes {
 		switch x.rep.Status(id).State {
 		case event.Done, event.Failed, event.Timeout, event.Broken:
-			ran[x.Plan.Graph.Node(id).Addr] = true
+			ran[x.project.Plan.Graph.Node(id).Addr] = true
 		}
 	}
 }
@@ -213,11 +220,11 @@ func (x *execution) addRan(ran map[string]bool) {
 // execution produces them again.
 func (x *execution) dropDamaged(ctx context.Context) {
 	for _, id := range x.rep.Nodes {
-		if !x.Plan.Graph.Node(id).Kept {
+		if !x.project.Plan.Graph.Node(id).Kept {
 			continue
 		}
 		for _, o := range x.rep.Status(id).Outputs {
-			cache.Intact(ctx, x.stores.Store, o)
+			cache.Intact(ctx, x.call.stores.Store, o)
 		}
 	}
 }

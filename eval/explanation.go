@@ -37,15 +37,15 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	x, ids, err := f.decideNamed(ctx, arg)
 	if err != nil {
 		return nil, err
 	}
 	id := ids[max(0, slices.IndexFunc(ids, func(id graph.ID) bool { return !x.rep.IsCached(id) }))] // of a cell, the first that is stale
-	n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
+	n, st := x.project.Plan.Graph.Node(id), x.rep.Status(id)
 	e := &Explanation{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Key: keyOf(st), Cause: causeOf(st), Changes: st.Changes}
-	last := x.Last(n.Addr)
+	last := x.project.Last(n.Addr)
 	if !last.Key.IsZero() {
 		e.PreviousKey, e.Run, e.LastClass, e.LastMessage = last.Key.String(), last.Run, string(last.Class), last.Message
 	}
@@ -58,7 +58,7 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields
 	}
-	for own := range x.decisions(x.Plan.Graph.Closure([]graph.ID{id})) {
+	for own := range x.decisions(x.project.Plan.Graph.Closure([]graph.ID{id})) {
 		if own.Addr != e.Addr {
 			continue
 		}

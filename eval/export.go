@@ -28,12 +28,12 @@ func (x *execution) export(ctx context.Context, rep *graph.Report, all *report.R
 		return nil
 	}
 	var errs []error
-	for _, e := range x.Config.Exports {
+	for _, e := range x.call.Config.Exports {
 		results := all.Suite(e.From.Name)
 		if len(results.Cells) == 0 {
 			continue
 		}
-		err := staysInside(x.Config.Root, e.Path)
+		err := staysInside(x.call.Config.Root, e.Path)
 		switch {
 		case err != nil:
 		case slices.Contains(report.Formats(), e.Kind):
@@ -69,7 +69,7 @@ func staysInside(project, path string) error {
 // withLastResults adds last known results to the results of a run that did not request all cells, and the answers for
 // their current keys to its report: an export contains every cell of its suite, regardless of the selection.
 func (x *execution) withLastResults(ctx context.Context, whole *report.Results) (*report.Results, *graph.Report, error) {
-	missing := checkpointsOf(x.Config)
+	missing := checkpointsOf(x.call.Config)
 	for i := range whole.Cells {
 		for _, c := range whole.Cells[i].Listed() {
 			delete(missing, plan.ResultCell(&whole.Cells[i]).At(c.Name))
@@ -78,7 +78,7 @@ func (x *execution) withLastResults(ctx context.Context, whole *report.Results) 
 	if len(missing) == 0 {
 		return whole, x.rep, nil
 	}
-	g, err := x.pick(ctx, Request{})
+	g, err := x.project.pick(ctx, Request{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +97,7 @@ func (x *execution) withLastResults(ctx context.Context, whole *report.Results) 
 			add(one)
 		}
 	}
-	x.Plan.Arrange(more)
+	x.project.Plan.Arrange(more)
 	return more, x.rep.With(func(id graph.ID) []cache.Output {
 		if st := dry.rep.Status(id); st.State == event.Cached {
 			return st.Outputs
@@ -111,12 +111,12 @@ func (x *execution) exportBenchmark(ctx context.Context, rep *graph.Report, e *l
 	if err := checkNames(results); err != nil {
 		return err
 	}
-	known := x.options.Benchmarks
+	known := x.call.options.Benchmarks
 	i := slices.IndexFunc(known, func(b plan.Benchmark) bool { return b.Name == e.Kind && b.Export != nil })
 	if i < 0 {
 		return errors.New("this version does not support the format")
 	}
-	return known[i].Export(ctx, plan.Export{Plan: x.Plan, Store: x.stores.Store, Run: rep, Results: results.Current(), Suite: e.From.Name, Dir: e.Path})
+	return known[i].Export(ctx, plan.Export{Plan: x.project.Plan, Store: x.call.stores.Store, Run: rep, Results: results.Current(), Suite: e.From.Name, Dir: e.Path})
 }
 
 // checkNames returns an error if a name that benchmarks use for directories leads out of the parent directory.

@@ -214,7 +214,7 @@ func imageIDs(ctx context.Context, o Options, image string) (ids []string, err e
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
+	defer p.call.close()
 	seen := map[string]bool{}
 	all, err := p.decideOn(ctx, p.everyNode()...)
 	if err != nil {

@@ -19,10 +19,17 @@ import (
 
 // goals are the nodes that a request selects, in a project that is compiled as far as needed.
 type goals struct {
-	*Project
+	call    *call
+	project *Project
+
 	request Request
 	targets []graph.ID
 	force   func(*graph.Node) bool // nil forces no node
+}
+
+// goalsOf returns goals without a request.
+func (p *Project) goalsOf(targets []graph.ID) *goals {
+	return &goals{call: p.call, project: p, targets: targets}
 }
 
 // prepare compiles what a request needs, and selects its nodes.
@@ -74,7 +81,8 @@ func (p *Project) withForced(ctx context.Context, args []string) (*Project, erro
 
 // pick selects the nodes of a request.
 func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
-	g := &goals{Project: p, request: r}
+	g := p.goalsOf(nil)
+	g.request = r
 	var err error
 	if g.targets, err = p.Targets(ctx, r.Selection); err != nil {
 		return nil, err
@@ -88,7 +96,7 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	}
 	g.force = anyOf(g.force, again)
 	if r.Shard != "" || r.Cells != "" {
-		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.options.Path(r.Cells)}
+		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.call.options.Path(r.Cells)}
 		if g.targets, err = part.Keep(p.Plan, g.targets); err != nil {
 			return nil, exit.With(exit.Usage, err)
 		}
@@ -98,8 +106,8 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 
 // addFigures adds the nodes with figures about checkpoints whose verdicts are targets, unless they are left out.
 func (g *goals) addFigures(ctx context.Context) error {
-	of := g.Plan.Graph
-	figures := slices.DeleteFunc(g.everyNode(), func(id graph.ID) bool { return of.Node(id).Kind != plan.KindFigures })
+	of := g.project.Plan.Graph
+	figures := slices.DeleteFunc(g.project.everyNode(), func(id graph.ID) bool { return of.Node(id).Kind != plan.KindFigures })
 	if len(figures) == 0 {
 		return nil
 	}
@@ -113,11 +121,11 @@ func (g *goals) addFigures(ctx context.Context) error {
 			graded[about(id)] = true
 		}
 	}
-	not, err := g.matcher(ctx, g.request.Not)
+	not, err := g.project.matcher(ctx, g.request.Not)
 	if err != nil {
 		return err
 	}
-	out := g.leftOut(not)
+	out := g.project.leftOut(not)
 	for _, id := range figures {
 		if graded[about(id)] && (out == nil || !out[id]) {
 			g.targets = append(g.targets, id)
@@ -127,7 +135,7 @@ func (g *goals) addFigures(ctx context.Context) error {
 }
 
 // nodes returns the targets with their dependencies.
-func (g *goals) nodes() []graph.ID { return g.Plan.Graph.Closure(g.targets) }
+func (g *goals) nodes() []graph.ID { return g.project.Plan.Graph.Closure(g.targets) }
 
 // counts counts the nodes of a request.
 type counts struct {
@@ -142,7 +150,7 @@ type counts struct {
 func (g *goals) count() counts {
 	var c counts
 	common := map[string]bool{}
-	for _, part := range g.closed() {
+	for _, part := range g.project.closed() {
 		f := part.facts
 		c.nodes, c.bytes, c.seconds = c.nodes+f.Own, c.bytes+f.SavedBytes, c.seconds+f.SavedSeconds
 		for _, ref := range f.Common {
@@ -150,13 +158,13 @@ func (g *goals) count() counts {
 		}
 	}
 	for addr := range common {
-		if id, ok := g.Plan.Graph.Lookup(addr); !ok || g.Plan.Graph.Node(id).Pinned != nil { // other nodes are counted below
+		if id, ok := g.project.Plan.Graph.Lookup(addr); !ok || g.project.Plan.Graph.Node(id).Pinned != nil { // other nodes are counted below
 			c.nodes++
 		}
 	}
 	for _, id := range g.nodes() {
 		c.nodes++
-		pinned := g.Plan.Graph.Node(id).Pinned
+		pinned := g.project.Plan.Graph.Node(id).Pinned
 		if pinned == nil {
 			c.decided++
 			continue
@@ -172,11 +180,11 @@ func (g *goals) count() counts {
 // countCells counts the cells of the goals.
 func (g *goals) countCells() int {
 	n, among := 0, map[plan.CellID]bool{}
-	for _, part := range g.closed() {
+	for _, part := range g.project.closed() {
 		n += len(part.facts.Summary)
 	}
 	for _, id := range g.nodes() {
-		if cell := plan.NodeCell(g.Plan.Graph.Node(id)).Cell(); cell.Repeat > 0 {
+		if cell := plan.NodeCell(g.project.Plan.Graph.Node(id)).Cell(); cell.Repeat > 0 {
 			among[cell] = true
 		}
 	}
@@ -186,11 +194,11 @@ func (g *goals) countCells() int {
 // announce reports the nodes that the engine does not decide: to the record by partition if that is closed,
 // otherwise one by one.
 func (g *goals) announce(rec *recording) {
-	for _, part := range g.closed() {
+	for _, part := range g.project.closed() {
 		rec.Emit(event.NodesSame{Type: "nodes.same", Problem: part.Problem, Partition: part.File.String(), Nodes: part.facts.Own + len(part.facts.Common)})
 	}
 	for _, id := range g.nodes() {
-		if n := g.Plan.Graph.Node(id); n.Pinned != nil {
+		if n := g.project.Plan.Graph.Node(id); n.Pinned != nil {
 			done := n.PinnedEvent()
 			rec.Emit(done)
 			if g.request.EachNode {
@@ -204,13 +212,13 @@ func (g *goals) announce(rec *recording) {
 func (g *goals) noteInvalid() diag.List {
 	asked := map[string]bool{}
 	for _, id := range g.nodes() {
-		if n := g.Plan.Graph.Node(id); n.Kind == plan.KindProblem {
+		if n := g.project.Plan.Graph.Node(id); n.Kind == plan.KindProblem {
 			asked[n.Label("problem")] = true
 		}
 	}
-	invalid := validate.InvalidOf(g.Config, func(problem *lang.Problem) bool { return asked[problem.Name] })
+	invalid := validate.InvalidOf(g.call.Config, func(problem *lang.Problem) bool { return asked[problem.Name] })
 	if len(invalid) > 0 {
-		g.options.Note(options.InvalidProblems{Diagnostics: invalid})
+		g.call.options.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
 	return invalid
 }

@@ -19,11 +19,11 @@ func (f *freshness) askBackends(ctx context.Context) {
 	same := make([]bool, len(records))
 	var group errgroup.Group
 	for i, was := range records {
-		block, err := was.WithSecrets(f.options.Getenv)
+		block, err := was.WithSecrets(f.call.options.Getenv)
 		if err != nil {
 			continue
 		}
-		if handles[i], err = plan.Rehydrate(block, was.Use, f.environment()); err != nil {
+		if handles[i], err = plan.Rehydrate(block, was.Use, f.call.environment()); err != nil {
 			continue
 		}
 		group.Go(func() error {
@@ -47,20 +47,20 @@ func (f *freshness) askBackends(ctx context.Context) {
 // not use and that are unchanged.
 func (x *execution) backendRecords(ctx context.Context) ([]partition.Backend, error) {
 	var all []partition.Backend
-	for _, h := range x.Plan.Backends(x.rep) {
+	for _, h := range x.project.Plan.Backends(x.rep) {
 		fingerprint, err := h.Fingerprint(ctx)
 		if err != nil {
 			return nil, err
 		}
-		record, err := partition.Record(h, x.Config, fingerprint)
+		record, err := partition.Record(h, x.call.Config, fingerprint)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, record)
 	}
-	for _, was := range x.index.Backends {
+	for _, was := range x.project.fresh.index.Backends {
 		known := func(b partition.Backend) bool { return b.Use == was.Use && reflect.DeepEqual(b.Block, was.Block) }
-		if !x.changed[was.Block.Addr()] && !slices.ContainsFunc(all, known) {
+		if !x.project.fresh.changed[was.Block.Addr()] && !slices.ContainsFunc(all, known) {
 			all = append(all, was)
 		}
 	}

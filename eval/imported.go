@@ -42,7 +42,7 @@ func Import(ctx context.Context, o Options, results *report.Results, file string
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
+	defer p.call.close()
 	imported := &Imported{All: foreign.Len()}
 	if imported.Imported, err = foreign.Cells(p.Plan, file, counted); err != nil {
 		return nil, exit.With(exit.Usage, fmt.Errorf("importing %s: %w", file, err))

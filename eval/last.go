@@ -27,17 +27,17 @@ const lastRuns = 100
 // its verdict.
 func (x *execution) lastResults() map[plan.CellID]lastResult {
 	last, files := map[plan.CellID]lastResult{}, map[string]bool{}
-	ids, err := event.Runs(x.records)
+	ids, err := event.Runs(x.call.records)
 	if err != nil {
 		return last
 	}
-	missing := checkpointsOf(x.Config)
+	missing := checkpointsOf(x.call.Config)
 	for at, id := range slices.Backward(ids) {
 		if len(missing) == 0 || at < len(ids)-lastRuns {
 			break
 		}
-		run := event.OpenRun(x.records, id)
-		cells, err := history.Cells(x.records, run, files)
+		run := event.OpenRun(x.call.records, id)
+		cells, err := history.Cells(x.call.records, run, files)
 		if err != nil { // the run ended without results, or its record is damaged
 			errors.As(err, &x.damaged)
 			continue

@@ -45,8 +45,8 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = p.closeAfter(err) }()
-	p.locker.Rehash()
+	defer func() { err = p.call.closeAfter(err) }()
+	p.call.locker.Rehash()
 	if how.DryRun {
 		ctx = requirements.AsItIs(ctx)
 	} else if err := p.buildImages(ctx); err != nil {
@@ -58,9 +58,9 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 		}
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	l := &Locked{Invalid: validate.Invalid(p.Config)}
+	l := &Locked{Invalid: validate.Invalid(p.call.Config)}
 	if how.Prune && len(l.Invalid) == 0 {
-		dropped, err := p.locker.Prune(ctx)
+		dropped, err := p.call.locker.Prune(ctx)
 		if err != nil {
 			return nil, exit.With(exit.NotJudged, err)
 		}
@@ -68,7 +68,7 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 			l.Dropped = append(l.Dropped, set.String())
 		}
 	}
-	l.Used, l.Resolved, l.Unused = p.locker.Used(), p.locker.Resolved()+p.locker.Unresolved(), p.locker.Unused()
+	l.Used, l.Resolved, l.Unused = p.call.locker.Used(), p.call.locker.Resolved()+p.call.locker.Unresolved(), p.call.locker.Unused()
 	return l, nil
 }
 
@@ -98,7 +98,7 @@ func (p *Project) buildImages(ctx context.Context) error {
 
 // bringUpToDate executes stale nodes among the targets and their dependencies, outside of a recorded run.
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
-	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
+	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.call.stores.Store, Locker: p.call.stores.Store, Last: p.Last, Run: p.call.run, Pools: p.Plan.Pools, Backlog: p.call.site.Queue()})
 }
 
 // newLocker returns a locker that reads pinned requirements from the lock file and, if the call can write,

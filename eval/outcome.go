@@ -52,7 +52,7 @@ func (o *Outcome) Results() (*report.Results, error) {
 // outcome returns the outcome of an execution that ended with err.
 func (x *execution) outcome(ctx context.Context, results *collected, err error) *Outcome {
 	rep := x.rep
-	out := &Outcome{Run: x.run, results: results, Cells: x.cells(), Bound: x.Plan.Graph.Bound(rep, x.Plan.Pools)}
+	out := &Outcome{Run: x.call.run, results: results, Cells: x.project.cells(), Bound: x.project.Plan.Graph.Bound(rep, x.project.Plan.Pools)}
 	if results != nil {
 		out.Rows, out.Tasks = results.rows(), results.tasks
 		out.Boards, out.BoardsErr = results.boards()
@@ -60,7 +60,7 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 	judged := map[plan.CellID]bool{}
 	out.Executed = map[[2]string]bool{}
 	for _, id := range rep.Nodes {
-		n, st := x.Plan.Graph.Node(id), rep.Status(id)
+		n, st := x.project.Plan.Graph.Node(id), rep.Status(id)
 		if cell := plan.NodeCell(n); cell.Repeat > 0 && n.Kind != plan.KindAggregate && (st.State == event.Done || st.State == event.Timeout) {
 			judged[cell], out.Executed[[2]string{cell.Problem, cell.Solution}] = true, true
 		}
@@ -75,15 +75,15 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 			out.Slowest = out.Slowest[:min(slowest, len(out.Slowest))]
 		}
 	}
-	c := x.count()
-	out.Exit = exitOf(ctx, x.request, rep, out, err)
-	if out.Exit == exit.NoMatch && x.onlyShared() {
+	c := x.goals.count()
+	out.Exit = exitOf(ctx, x.goals.request, rep, out, err)
+	if out.Exit == exit.NoMatch && x.goals.onlyShared() {
 		out.Exit = exit.Passed
 	}
 	if rep.Failed > rep.InputErrors && (out.Exit == exit.Passed || out.Exit == exit.NoMatch) {
 		out.Exit = exit.Failed
 	}
-	out.End = rep.End(x.run)
+	out.End = rep.End(x.call.run)
 	out.End.Nodes, out.End.Cached, out.End.Exit = c.nodes, rep.Cached+c.nodes-len(rep.Nodes), int(out.Exit)
 	out.End.Judged = len(judged)
 	if len(out.Rows)+len(out.Tasks) > 0 {
@@ -103,7 +103,7 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 // expected then.
 func (g *goals) onlyShared() bool {
 	return len(g.targets) > 0 && !slices.ContainsFunc(g.targets, func(id graph.ID) bool {
-		n := g.Plan.Graph.Node(id)
+		n := g.project.Plan.Graph.Node(id)
 		switch n.Kind {
 		case plan.KindTask, plan.KindFigures:
 			return false
@@ -114,14 +114,14 @@ func (g *goals) onlyShared() bool {
 
 // boards evaluates the result blocks over the results.
 func (c *collected) boards() ([]plan.Leaderboard, error) {
-	if len(c.of.Config.Results) == 0 {
+	if len(c.of.call.Config.Results) == 0 {
 		return nil, nil
 	}
 	whole, err := c.results()
 	if err != nil {
 		return nil, err
 	}
-	return c.of.Plan.Leaderboards(whole)
+	return c.of.project.Plan.Leaderboards(whole)
 }
 
 // exitOf returns the exit class: errors that prevent judging take precedence over verdicts.

@@ -17,7 +17,7 @@ func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	paired, err := c.ReadPairs(file)
+	paired, err := c.readPairs(file)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,9 @@ func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 	}, nil
 }
 
-// ReadPairs reads a file of pairs, whose path is relative to the project's directory. It returns an error for
+// readPairs reads a file of pairs, whose path is relative to the project's directory. It returns an error for
 // invalid files; the caller must judge findings about pairs that the configuration lacks.
-func (c *call) ReadPairs(file string) (*lang.Paired, error) {
+func (c *call) readPairs(file string) (*lang.Paired, error) {
 	paired, findings := c.Config.ReadPairs(c.options.Dir, file)
 	if findings.HasErrors() {
 		if paired != nil {

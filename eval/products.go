@@ -79,7 +79,7 @@ func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr str
 
 // Products describes the outputs of the last answer for a node.
 func (p *Project) Products(ctx context.Context, addr string) []Product {
-	return products(ctx, p.stores.Store, p.Config, addr, p.Last(addr).Outputs)
+	return products(ctx, p.call.stores.Store, p.call.Config, addr, p.Last(addr).Outputs)
 }
 
 // GetRequest selects the outputs to write, and the destination.
@@ -106,23 +106,23 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	x, ids, err := f.decideNamed(ctx, r.Node)
 	if err != nil {
 		return nil, err
 	}
-	id, err := x.singleNode(r.Node, ids)
+	id, err := x.project.singleNode(r.Node, ids)
 	if err != nil {
 		return nil, err
 	}
-	addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
+	addr, st := x.project.Plan.Graph.Node(id).Addr, x.rep.Status(id)
 	if st.State != event.Cached {
 		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` produces its outputs, and --run reads those of an earlier run", addr, stateOf(st), causeOf(st), addr))
 	}
 	outputs := withoutEmptyLog(st.Outputs)
-	f.stores.Fetch(ctx, func() []cache.Output { return outputs })
-	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, outputs)}
-	return g, g.placeFiles(ctx, f.stores.Store, o, r)
+	f.call.stores.Fetch(ctx, func() []cache.Output { return outputs })
+	g := &Got{Addr: addr, Products: products(ctx, f.call.stores.Store, f.call.Config, addr, outputs)}
+	return g, g.placeFiles(ctx, f.call.stores.Store, o, r)
 }
 
 // getPast writes the outputs of a node in a recorded run.

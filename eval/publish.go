@@ -18,15 +18,15 @@ import (
 // publish writes the published outputs of tasks that the run brought up to date, unless the files have the same
 // content.
 func (x *execution) publish(ctx context.Context) error {
-	if x.options.Additions.Any() {
+	if x.call.options.Additions.Any() {
 		return nil
 	}
 	var errs []error
-	for _, t := range x.Config.Tasks {
+	for _, t := range x.call.Config.Tasks {
 		if !t.Publishes() {
 			continue
 		}
-		id, ok := x.Plan.Graph.Lookup(plan.TaskAddress(t))
+		id, ok := x.project.Plan.Graph.Lookup(plan.TaskAddress(t))
 		if !ok {
 			continue
 		}
@@ -39,9 +39,9 @@ func (x *execution) publish(ctx context.Context) error {
 			if o.Publish == "" || !ok {
 				continue
 			}
-			err := staysInside(x.Config.Root, o.Publish)
+			err := staysInside(x.call.Config.Root, o.Publish)
 			if err == nil {
-				err = x.publishFile(ctx, made, o.Publish)
+				err = x.call.publishFile(ctx, made, o.Publish)
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("publishing %s: %w", &lang.OutputRef{Task: t, Name: o.Name}, err))

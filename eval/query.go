@@ -27,7 +27,7 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	if err := f.dropReaders(ctx, selectors); err != nil {
 		return nil, err
 	}
@@ -60,9 +60,9 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 		return nil, err
 	}
 	for _, n := range found.Nodes {
-		for _, seen := range p.trace.Of(n.Addr) {
+		for _, seen := range p.call.trace.Of(n.Addr) {
 			if seen.OfFile() {
-				found.Files = append(found.Files, p.Config.Relative(seen.Path))
+				found.Files = append(found.Files, p.call.Config.Relative(seen.Path))
 			}
 		}
 	}

@@ -47,13 +47,13 @@ func (f *freshness) dropReaders(ctx context.Context, args []string) error {
 	if err := f.evaluate(ctx); err != nil {
 		return err
 	}
-	selector, err := f.selector(args)
+	selector, err := f.call.selector(args)
 	if err != nil {
 		return err
 	}
 	var edits []cache.Edit
 	for _, path := range selector.Files() {
-		edits = append(edits, f.edit(path))
+		edits = append(edits, f.call.edit(path))
 	}
 	_, err = f.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
 	return err
@@ -70,13 +70,13 @@ func readsAny(part *partState, edits []cache.Edit) bool {
 
 // readers returns the nodes that read a file, or a file in a directory. It decides only the nodes that read sources.
 func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
-	e, g, any := p.edit(path), p.Plan.Graph, false
+	e, g, any := p.call.edit(path), p.Plan.Graph, false
 	sources := slices.DeleteFunc(p.everyNode(), func(id graph.ID) bool {
 		n := g.Node(id)
-		return n.Pinned != nil || !p.trace.Reads(n.Addr)
+		return n.Pinned != nil || !p.call.trace.Reads(n.Addr)
 	})
 	if p.all == nil && !p.observed {
-		if _, err := (&goals{Project: p, targets: sources}).decide(ctx, false); err != nil {
+		if _, err := p.goalsOf(sources).decide(ctx, false); err != nil {
 			return nil, err
 		}
 		p.observed = true
@@ -84,11 +84,11 @@ func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 	set := make([]bool, g.Len())
 	add := func(id graph.ID) { set[id], any = true, true }
 	for _, id := range sources {
-		if slices.ContainsFunc(p.trace.Of(g.Node(id).Addr), e.Changes) {
+		if slices.ContainsFunc(p.call.trace.Of(g.Node(id).Addr), e.Changes) {
 			add(id)
 		}
 	}
-	for _, shared := range p.sharedReads(e) {
+	for _, shared := range p.fresh.sharedReads(e) {
 		if id, ok := g.Lookup(shared); ok {
 			add(id)
 		}
@@ -96,7 +96,7 @@ func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 	if any {
 		return set, nil
 	}
-	if p.configuredBy(e) {
+	if p.fresh.configuredBy(e) {
 		return nil, exit.Unmatched("%s is read by the configuration, not by a node; the effect depends on the edit: see `fevalgraph plan`", path)
 	}
 	return nil, exit.Unmatched("no node reads %s", path)
@@ -123,13 +123,13 @@ func (f *freshness) sharedReads(e cache.Edit) (addrs []string) {
 // configuredBy reports whether the configuration was evaluated from an edited path, or every node depends on
 // it.
 func (f *freshness) configuredBy(e cache.Edit) bool {
-	for _, path := range f.baseFiles() {
+	for _, path := range f.call.baseFiles() {
 		if e.Changes(cache.Probe{Path: path, Follow: true}.Sight()) {
 			return true
 		}
 	}
-	if f.evaluated {
-		return slices.ContainsFunc(f.inputs, e.Changes)
+	if f.call.evaluated {
+		return slices.ContainsFunc(f.call.inputs, e.Changes)
 	}
 	s, err := cache.DecodeSnapshot(f.index.Inputs)
 	return err == nil && e.ChangesAny(s)

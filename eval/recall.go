@@ -35,7 +35,8 @@ type partState struct {
 // freshness holds the partitions of a call's configuration, with the records of earlier runs that still apply.
 // Until remember runs at the end, partitions only turn from fresh to stale.
 type freshness struct {
-	*call
+	call *call
+
 	parts      []partState // in the order of results
 	index      *partition.Index
 	changed    map[string]bool                                // addresses of backends whose identity changed
@@ -140,7 +141,7 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 // divide lists the partitions of an evaluated configuration, and reuses those with the same identity in the
 // index.
 func (f *freshness) divide() {
-	for _, part := range plan.Partitions(f.Config) {
+	for _, part := range plan.Partitions(f.call.Config) {
 		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
 		if content, err := part.Fingerprint(); err == nil {
 			state.ID = partition.Salted(f.index.Salt, content)
@@ -201,7 +202,7 @@ func (f *freshness) check(ctx context.Context) {
 
 // freshFacts reads the facts of a partition file. It returns nil if the state of a recorded path changed.
 func (f *freshness) freshFacts(name partition.Name) *partition.Facts {
-	facts, err := f.partitions.Facts(name)
+	facts, err := f.call.partitions.Facts(name)
 	if err != nil || !partition.Unchanged(facts.Snapshot) {
 		return nil
 	}

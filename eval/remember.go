@@ -15,7 +15,8 @@ import (
 
 // remembering records the results of a run by partition.
 type remembering struct {
-	*execution
+	x *execution
+
 	compiled map[partRefKey]*plan.Partition
 	cells    map[*plan.Partition][]*plan.Cell
 	ranges   map[string]int     // number of partitions of each problem
@@ -27,12 +28,12 @@ type remembering struct {
 }
 
 func (x *execution) remembering() *remembering {
-	m := &remembering{execution: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, ranges: map[string]int{},
-		learned: make([]*partition.Facts, len(x.parts)), judged: make([]bool, len(x.parts)), tasks: x.declaredTasks()}
-	for _, part := range x.parts {
+	m := &remembering{x: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, ranges: map[string]int{},
+		learned: make([]*partition.Facts, len(x.project.fresh.parts)), judged: make([]bool, len(x.project.fresh.parts)), tasks: x.declaredTasks()}
+	for _, part := range x.project.fresh.parts {
 		m.ranges[part.Problem]++
 	}
-	for _, cell := range x.Plan.Cells {
+	for _, cell := range x.project.Plan.Cells {
 		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell)
 		m.compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
 	}
@@ -44,7 +45,7 @@ func (x *execution) remembering() *remembering {
 // writing failed, which remember reports.
 func (m *remembering) write(at int, results []report.Cell) partition.Name {
 	var table []graph.Row
-	if of := m.compiled[partRefKey{m.parts[at].Problem, m.parts[at].First}]; of != nil {
+	if of := m.compiled[partRefKey{m.x.project.fresh.parts[at].Problem, m.x.project.fresh.parts[at].First}]; of != nil {
 		m.learned[at], table = m.facts(at, m.cells[of], results)
 		if of.Publishes() || len(results) == 0 {
 			m.learned[at] = nil
@@ -54,7 +55,7 @@ func (m *remembering) write(at int, results []report.Cell) partition.Name {
 	if len(results) == 0 || m.err != nil {
 		return partition.Name{}
 	}
-	name, err := m.partitions.Put(m.learned[at], table, results)
+	name, err := m.x.call.partitions.Put(m.learned[at], table, results)
 	if err != nil {
 		m.err = err
 		return partition.Name{}
@@ -65,9 +66,9 @@ func (m *remembering) write(at int, results []report.Cell) partition.Name {
 // writeTasks writes the rows of the tasks that no cell needs to a file without results. The name is zero without such
 // tasks.
 func (m *remembering) writeTasks() (name partition.Name, err error) {
-	rows, _ := m.Plan.Graph.RowsOf(m.Plan.Tasks, m.rep)
+	rows, _ := m.x.project.Plan.Graph.RowsOf(m.x.project.Plan.Tasks, m.x.rep)
 	if len(rows) > 0 {
-		name, err = m.partitions.Put(nil, rows, nil)
+		name, err = m.x.call.partitions.Put(nil, rows, nil)
 	}
 	return name, err
 }
@@ -80,8 +81,8 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 		return nil, m.err
 	}
 	var names []string
-	for at := range m.parts {
-		part, file := &m.parts[at], results.parts[at].file
+	for at := range m.x.project.fresh.parts {
+		part, file := &m.x.project.fresh.parts[at], results.parts[at].file
 		if file != (partition.Name{}) {
 			names = append(names, file.String())
 		}
@@ -97,16 +98,16 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 	} else if tasks != (partition.Name{}) {
 		names = append(names, tasks.String())
 	}
-	if m.options.Additions.Any() {
+	if m.x.call.options.Additions.Any() {
 		return names, nil // later runs request something else
 	}
-	nothing := m.Plan.Graph.Len() == 0 // nothing was compiled
+	nothing := m.x.project.Plan.Graph.Len() == 0 // nothing was compiled
 	if !nothing {
-		if err := m.nextLast().Write(m.state, m.place); err != nil {
+		if err := m.nextLast().Write(m.x.call.state, m.x.call.place); err != nil {
 			return nil, err
 		}
 	}
-	if !keep || nothing && !m.evaluated {
+	if !keep || nothing && !m.x.call.evaluated {
 		return names, nil // the index would not change
 	}
 	return names, m.writeIndex(ctx)
@@ -116,7 +117,7 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 // has an answer. Nodes that were not requested keep their current entry, which another run might have written
 // meanwhile.
 func (m *remembering) nextLast() *partition.Last {
-	next, now := new(partition.Last), partition.ReadLast(m.state, m.place)
+	next, now := new(partition.Last), partition.ReadLast(m.x.call.state, m.x.call.place)
 	files, nodes := map[partRefKey]partition.LastFile{}, map[string]graph.Last{}
 	for _, f := range now.Files {
 		files[partRefKey{f.Problem, f.First}] = f
@@ -124,9 +125,9 @@ func (m *remembering) nextLast() *partition.Last {
 	for _, n := range now.Nodes {
 		nodes[n.Addr] = n
 	}
-	inFile := make([]bool, len(m.parts))
-	for at, part := range m.parts {
-		f := partition.LastFile{Problem: part.Problem, First: part.First, File: part.File, Store: m.stores.Store.ID()}
+	inFile := make([]bool, len(m.x.project.fresh.parts))
+	for at, part := range m.x.project.fresh.parts {
+		f := partition.LastFile{Problem: part.Problem, First: part.First, File: part.File, Store: m.x.call.stores.Store.ID()}
 		if part.facts == nil {
 			if f = files[partRefKey{part.Problem, part.First}]; m.judged[at] || f.File == (partition.Name{}) {
 				continue
@@ -135,17 +136,17 @@ func (m *remembering) nextLast() *partition.Last {
 		inFile[at] = true
 		next.Files = append(next.Files, f)
 	}
-	for id := range graph.ID(m.Plan.Graph.Len()) {
-		n := m.Plan.Graph.Node(id)
+	for id := range graph.ID(m.x.project.Plan.Graph.Len()) {
+		n := m.x.project.Plan.Graph.Node(id)
 		if n.Pinned != nil {
 			continue
 		}
-		last := m.rep.Last(id)
+		last := m.x.rep.Last(id)
 		other, noted := nodes[n.Addr]
-		if noted && m.rep.Status(id).State == "" {
+		if noted && m.x.rep.Status(id).State == "" {
 			last = other
 		}
-		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (m.parts[at].facts != nil || last.Broken == "" && !noted) {
+		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (m.x.project.fresh.parts[at].facts != nil || last.Broken == "" && !noted) {
 			continue
 		}
 		if !last.Key.IsZero() || last.Broken != "" || last.Seconds > 0 {
@@ -164,11 +165,11 @@ func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell)
 	for _, cell := range cells {
 		targets = append(targets, cell.Targets()...)
 	}
-	table, ok := m.Plan.Graph.RowsOf(targets, m.rep)
+	table, ok := m.x.project.Plan.Graph.RowsOf(targets, m.x.rep)
 	if !ok || len(results) != len(cells) {
 		return nil, table
 	}
-	f := &partition.Facts{Run: m.run, Used: time.Now().Unix()}
+	f := &partition.Facts{Run: m.x.call.run, Used: time.Now().Unix()}
 	m.own = m.own[:0]
 	for i := range table {
 		row := &table[i]
@@ -176,10 +177,10 @@ func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell)
 			f.SavedBytes += o.Digest.Size
 		}
 		f.SavedSeconds += row.Seconds
-		if id, ok := m.Plan.Graph.Lookup(row.Addr); ok && row.Kind == plan.KindTask {
-			f.Tasks = append(f.Tasks, m.tasks.result(m.Plan.Graph.Node(id), m.rep.Status(id)))
+		if id, ok := m.x.project.Plan.Graph.Lookup(row.Addr); ok && row.Kind == plan.KindTask {
+			f.Tasks = append(f.Tasks, m.tasks.result(m.x.project.Plan.Graph.Node(id), m.x.rep.Status(id)))
 		}
-		read := m.trace.Of(row.Addr)
+		read := m.x.call.trace.Of(row.Addr)
 		if m.owner(row.Labels) == part {
 			f.Own++
 			m.own = append(m.own, read...)
@@ -216,7 +217,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 	if problem == "" || solution == "" && m.ranges[problem] != 1 {
 		return -1
 	}
-	if at, ok := m.partOf(problem, solution); ok {
+	if at, ok := m.x.project.fresh.partOf(problem, solution); ok {
 		return at
 	}
 	return -1
@@ -226,7 +227,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 // cannot be recorded.
 func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
 	if len(read) == 0 { // pinned, so another partition has recorded it; or it reads nothing
-		for _, part := range m.freshParts() {
+		for _, part := range m.x.project.fresh.freshParts() {
 			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
 				return &part.facts.Shared[at], true
 			}
@@ -238,52 +239,52 @@ func (m *remembering) share(addr string, read []cache.Sighting) (*partition.Shar
 		return nil, false
 	}
 	ref := &partition.SharedRef{Addr: addr, Sum: sha256.Sum256(taken)}
-	m.shared[ref.Sum] = partition.SharedSnapshot{Sum: ref.Sum, Snapshot: taken}
+	m.x.project.fresh.shared[ref.Sum] = partition.SharedSnapshot{Sum: ref.Sum, Snapshot: taken}
 	return ref, true
 }
 
 // writeIndex replaces the index.
 func (m *remembering) writeIndex(ctx context.Context) error {
-	old := m.index
-	next := &partition.Index{Indexed: partition.Indexed{Salt: old.Salt, Root: m.Config.Root, Settings: m.Config.Settings, Warnings: m.warnings}}
-	next.Base, next.Invocation, next.Env = m.baseOf(next.Salt), invocation(m.options, next.Salt), m.trace.Environment(next.Salt)
+	old := m.x.project.fresh.index
+	next := &partition.Index{Indexed: partition.Indexed{Salt: old.Salt, Root: m.x.call.Config.Root, Settings: m.x.call.Config.Settings, Warnings: m.x.call.warnings}}
+	next.Base, next.Invocation, next.Env = m.x.call.baseOf(next.Salt), invocation(m.x.call.options, next.Salt), m.x.call.trace.Environment(next.Salt)
 	var base []cache.Sighting
-	for _, path := range m.baseFiles() {
+	for _, path := range m.x.call.baseFiles() {
 		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())
 	}
 	if next.BaseFiles = partition.Snapshot(base); next.BaseFiles == nil {
 		return nil // the lock file was just written: the next run keeps an index
 	}
 	switch {
-	case m.evaluated:
-		next.Inputs = partition.Snapshot(m.inputs)
-		next.Whole, next.Late = needsWhole(m.Config), len(m.Config.Exports)+len(m.Config.Results) > 0
-		next.Unpartitioned = hasUnpartitioned(m.Config)
+	case m.x.call.evaluated:
+		next.Inputs = partition.Snapshot(m.x.call.inputs)
+		next.Whole, next.Late = needsWhole(m.x.call.Config), len(m.x.call.Config.Exports)+len(m.x.call.Config.Results) > 0
+		next.Unpartitioned = hasUnpartitioned(m.x.call.Config)
 		var err error
-		if next.Config, err = partition.WriteConfig(m.state, m.Config); err != nil {
+		if next.Config, err = partition.WriteConfig(m.x.call.state, m.x.call.Config); err != nil {
 			return err
 		}
 	default:
 		next.Inputs, next.Whole, next.Late, next.Unpartitioned, next.Config = old.Inputs, old.Whole, old.Late, old.Unpartitioned, old.Config
 	}
 	var err error
-	if next.Backends, err = m.backendRecords(ctx); err != nil {
+	if next.Backends, err = m.x.backendRecords(ctx); err != nil {
 		return nil //nolint:nilerr // the next run reports what is wrong with the backend
 	}
-	for _, part := range m.parts {
+	for _, part := range m.x.project.fresh.parts {
 		next.Parts = append(next.Parts, part.Ref)
 	}
 	used := map[[sha256.Size]byte]bool{}
-	for _, part := range m.freshParts() {
+	for _, part := range m.x.project.fresh.freshParts() {
 		for _, s := range part.facts.Shared {
 			used[s.Sum] = true
 		}
 	}
-	for sum, s := range m.shared {
+	for sum, s := range m.x.project.fresh.shared {
 		if used[sum] {
 			next.Shared = append(next.Shared, s)
 		}
 	}
 	slices.SortFunc(next.Shared, func(a, b partition.SharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
-	return next.Write(m.state, m.place)
+	return next.Write(m.x.call.state, m.x.call.place)
 }

@@ -13,8 +13,8 @@ type ResourceGroup struct {
 // problem requests any.
 func (x *execution) resourceGroups() []ResourceGroup {
 	nodes, stale := map[string]int{}, map[string]int{}
-	for _, id := range x.Plan.Graph.Closure(x.targets) {
-		problem := x.Plan.Graph.Node(id).Label("problem")
+	for _, id := range x.project.Plan.Graph.Closure(x.goals.targets) {
+		problem := x.project.Plan.Graph.Node(id).Label("problem")
 		nodes[problem]++
 		if st := x.rep.Status(id); stateOf(st) != Fresh && !st.Unknown {
 			stale[problem]++
@@ -22,7 +22,7 @@ func (x *execution) resourceGroups() []ResourceGroup {
 	}
 	var groups []ResourceGroup
 	at, asked := map[string]int{}, false
-	for _, problem := range x.Config.Problems {
+	for _, problem := range x.call.Config.Problems {
 		if nodes[problem.Name] == 0 {
 			continue
 		}

@@ -29,7 +29,7 @@ func (x *execution) decisions(ids []graph.ID) iter.Seq[Decision] {
 }
 
 func (x *execution) decision(id graph.ID) Decision {
-	return decisionOn(x.Plan.Graph.Node(id), x.rep.Status(id))
+	return decisionOn(x.project.Plan.Graph.Node(id), x.rep.Status(id))
 }
 
 // roots returns the index of each node's root among ids: of the node itself, unless it follows others.
@@ -55,7 +55,7 @@ func (x *execution) followed(id graph.ID) (dep graph.ID, ok bool) {
 	if category != string(event.CauseFollows) && category != "blocked" {
 		return 0, false
 	}
-	for _, dep := range x.Plan.Graph.Node(id).Deps {
+	for _, dep := range x.project.Plan.Graph.Node(id).Deps {
 		if !x.rep.IsCached(dep.On) && (category == string(event.CauseFollows) || cannotRun(stateOf(x.rep.Status(dep.On)))) {
 			return dep.On, true
 		}
@@ -67,7 +67,7 @@ func (x *execution) followed(id graph.ID) (dep graph.ID, ok bool) {
 func (x *execution) feeds(ids []graph.ID) []bool {
 	feeds := make([]bool, len(ids))
 	for i := len(ids) - 1; i >= 0; i-- {
-		n := x.Plan.Graph.Node(ids[i])
+		n := x.project.Plan.Graph.Node(ids[i])
 		if x.rep.IsCached(ids[i]) || !feeds[i] && !ofCell(plan.NodeCell(n)) {
 			continue
 		}

@@ -48,14 +48,14 @@ func Run(ctx context.Context, o Options, r Request) (*Outcome, error) {
 
 // runRequest implements Run, and closes the call.
 func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, err error) {
-	defer func() { err = f.closeAfter(err) }()
+	defer func() { err = f.call.closeAfter(err) }()
 	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	g.noteInvalid()
-	if wanted, jobs := f.options.WantedJobs(), f.options.RunJobs(); jobs < wanted && len(g.targets) > 0 {
-		f.options.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
+	if wanted, jobs := f.call.options.WantedJobs(), f.call.options.RunJobs(); jobs < wanted && len(g.targets) > 0 {
+		f.call.options.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
 	}
 	rec, err := g.record()
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 	x, results, err := g.execute(ctx, rec)
 	out = x.outcome(ctx, results, err)
 	var saving errgroup.Group // for things that only save time
-	saving.Go(f.files.Save)
+	saving.Go(f.call.files.Save)
 	if results != nil {
 		err = errors.Join(err, x.save(context.WithoutCancel(ctx), rec, results, ctx.Err() == nil))
 	}
@@ -72,7 +72,7 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 	rec.sinks.Emit(out.End)
 	err = errors.Join(err, rec.Close(), saving.Wait())
 	out.worsen(err)
-	f.stores.Flush(ctx)
+	f.call.stores.Flush(ctx)
 	if err != nil {
 		return out, exit.With(out.Exit, err)
 	}
@@ -92,12 +92,12 @@ func (x *execution) save(ctx context.Context, rec *recording, results *collected
 	if err == nil {
 		err = x.publish(ctx)
 	}
-	if err != nil || len(x.Config.Exports) == 0 {
+	if err != nil || len(x.call.Config.Exports) == 0 {
 		return err
 	}
 	whole, err := results.results()
 	rep := x.rep
-	if err == nil && !x.request.everything() {
+	if err == nil && !x.goals.request.everything() {
 		whole, rep, err = x.withLastResults(ctx, whole)
 	}
 	if err != nil {
@@ -155,7 +155,7 @@ type recording struct {
 // record begins the record of a run. Progress receives the events of decided nodes, the record those of all
 // nodes.
 func (g *goals) record() (*recording, error) {
-	recorder, err := event.NewRecorder(g.records, g.run)
+	recorder, err := event.NewRecorder(g.call.records, g.call.run)
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func (g *goals) record() (*recording, error) {
 		rec.sinks = append(rec.sinks, r.Progress)
 	}
 	c := g.count()
-	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: g.run, Version: g.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: g.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != "",
-		Partial: r.partial(), AdHoc: g.options.Additions.Any()}
+	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: g.call.run, Version: g.call.options.Version, Nodes: c.nodes,
+		Time: time.Now(), Jobs: g.call.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != "",
+		Partial: r.partial(), AdHoc: g.call.options.Additions.Any()}
 	recorder.Emit(start)
 	if r.merged != nil {
 		r.merged.Replay(recorder)

@@ -31,7 +31,7 @@ func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) 
 	if err != nil {
 		return nil, err
 	}
-	paired, err := p.paired(s.Pairs)
+	paired, err := p.call.paired(s.Pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (p *Project) matchesNothing(asked string, args []string) error {
 			names.Add(l.Name, l.Value)
 		}
 	}
-	if selector, err := p.selector(args); err == nil {
+	if selector, err := p.call.selector(args); err == nil {
 		args = selector.Leaves()
 	}
 	return exit.Unmatched("%s matches nothing%s; known are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
@@ -145,8 +145,8 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 	if len(args) == 0 {
 		return nil, nil
 	}
-	axes := selection.AxesOf(p.Config)
-	selector, err := p.selector(args)
+	axes := selection.AxesOf(p.call.Config)
+	selector, err := p.call.selector(args)
 	if err != nil {
 		return nil, err
 	}

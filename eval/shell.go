@@ -20,7 +20,7 @@ func Shell(ctx context.Context, o Options, arg string, r shell.Request) (err err
 	if err != nil {
 		return err
 	}
-	defer func() { err = p.closeAfter(err) }()
+	defer func() { err = p.call.closeAfter(err) }()
 	id, err := p.workspaceNode(ctx, arg)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func Shell(ctx context.Context, o Options, arg string, r shell.Request) (err err
 			return exit.With(exit.NotJudged, fmt.Errorf("%s: %s", p.Plan.Graph.Node(need).Addr, st.Message))
 		}
 	}
-	m := shell.Maker{Plan: p.Plan, Report: rep, Environment: p.environment()}
+	m := shell.Maker{Plan: p.Plan, Report: rep, Environment: p.call.environment()}
 	return m.Open(ctx, id, r)
 }
 

@@ -14,10 +14,10 @@ func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions,
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	var old *version
 	var g *goals
-	root, state, remove := f.Config.Root, f.state, func() error { return nil }
+	root, state, remove := f.call.Config.Root, f.call.state, func() error { return nil }
 	defer func() { err = errors.Join(err, remove()) }()
 	group, both := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -34,13 +34,13 @@ func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions,
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	now := &version{plan: g.Plan, targets: g.targets, force: g.force}
+	now := &version{plan: g.project.Plan, targets: g.targets, force: g.force}
 	if err := now.decide(ctx, old); err != nil {
 		return nil, err
 	}
 	d = &Decisions{Jobs: o.RunJobs(), Total: g.count().nodes, Invalid: g.noteInvalid()}
 	d.Fresh = d.Total
-	if err := (&execution{goals: g, rep: now.rep}).fill(ctx, d); err != nil {
+	if err := newExecution(g, now.rep).fill(ctx, d); err != nil {
 		return nil, err
 	}
 	nodes := d.Nodes

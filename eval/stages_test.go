@@ -40,12 +40,12 @@ func TestFreshnessIsStale(t *testing.T) {
 		"all fresh":             {func(*freshness) {}, false},
 		"a stale partition":     {func(f *freshness) { f.parts[1].facts = nil }, true},
 		"nodes of no partition": {func(f *freshness) { f.index.Unpartitioned = true }, true},
-		"evaluated again":       {func(f *freshness) { f.evaluated = true }, false},
+		"evaluated again":       {func(f *freshness) { f.call.evaluated = true }, false},
 		"new tasks": {func(f *freshness) {
-			f.evaluated, f.Config.Tasks = true, []*lang.Task{{Name: "alone"}}
+			f.call.evaluated, f.call.Config.Tasks = true, []*lang.Task{{Name: "alone"}}
 		}, true},
 		"an invalid problem": {func(f *freshness) {
-			f.evaluated, f.Config.Problems = true, []*lang.Problem{{Name: "r", Invalid: diag.List{{Severity: diag.Error}}}}
+			f.call.evaluated, f.call.Config.Problems = true, []*lang.Problem{{Name: "r", Invalid: diag.List{{Severity: diag.Error}}}}
 		}, true},
 	} {
 		f := opened(part("p", "a", fresh), part("q", "a", fresh))
@@ -127,11 +127,11 @@ func counted(expanded bool, build func(*graph.Graph, []graph.Row)) *goals {
 	f := opened(part("p", "a", facts))
 	if build == nil {
 		p := f.compileNothing()
-		return &goals{Project: p}
+		return p.goalsOf(nil)
 	}
-	p := &Project{freshness: f, Plan: &plan.Plan{Config: f.Config, Graph: graph.New()}, expanded: expanded}
+	p := &Project{call: f.call, fresh: f, Plan: &plan.Plan{Config: f.call.Config, Graph: graph.New()}, expanded: expanded}
 	build(p.Plan.Graph, all)
-	g := &goals{Project: p}
+	g := p.goalsOf(nil)
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		g.targets = append(g.targets, id)
 	}
@@ -177,11 +177,11 @@ func TestGoalsCount(t *testing.T) {
 			t.Errorf("%s: %d cells, want %d", name, got, c.cells)
 		}
 		closed, pinned := 0, 0
-		for range g.closed() {
+		for range g.project.closed() {
 			closed++
 		}
 		for _, id := range g.nodes() {
-			if g.Plan.Graph.Node(id).Pinned != nil {
+			if g.project.Plan.Graph.Node(id).Pinned != nil {
 				pinned++
 			}
 		}
@@ -202,8 +202,8 @@ func TestExecutionOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := c.rows(); len(rows) != 1 || rows[0].Solution != "a" || x.cells() != 1 {
-		t.Errorf("%d cells, %+v", x.cells(), rows)
+	if rows := c.rows(); len(rows) != 1 || rows[0].Solution != "a" || x.project.cells() != 1 {
+		t.Errorf("%d cells, %+v", x.project.cells(), rows)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestExecutionRefutes(t *testing.T) {
 		"another image": {false, [32]byte{1}, true},
 	} {
 		f := opened(part("p", "a", &partition.Facts{Common: []partition.CommonRef{{Addr: "image", Outputs: c.before}, {Addr: "not there"}}}))
-		store := f.stores.Store
+		store := f.call.stores.Store
 		kept, err := cache.PutBytes(t.Context(), store, []byte("kept"))
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +255,7 @@ func TestExecutionRefutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := &execution{goals: &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}}, targets: targets}, rep: rep}
+		x := newExecution((&Project{call: f.call, fresh: f, Plan: &plan.Plan{Graph: g}}).goalsOf(targets), rep)
 		if x.refutes()(&f.parts[0]) != c.refuted {
 			t.Errorf("%s: refuted is %v; the verdict is %s, the image %s", name, !c.refuted, rep.Status(0).State, rep.Status(1).State)
 		}
@@ -284,9 +284,9 @@ func TestCollectedResults(t *testing.T) {
 		"none of these": {true, []string{"other"}, ""},
 	} {
 		f := opened(part("p", "a", new(partition.Facts)))
-		f.partitions = partition.Store{Dir: t.TempDir()}
+		f.call.partitions = partition.Store{Dir: t.TempDir()}
 		var err error
-		if f.parts[0].File, err = f.partitions.Put(new(partition.Facts), nil, cells); err != nil {
+		if f.parts[0].File, err = f.call.partitions.Put(new(partition.Facts), nil, cells); err != nil {
 			t.Fatal(err)
 		}
 		g := graph.New()
@@ -296,7 +296,7 @@ func TestCollectedResults(t *testing.T) {
 				g.Add(graph.Node{Addr: fmt.Sprintf("aggregate:p/%s/%s@local.host", checkpoint, solution), Labels: []graph.Label{{Name: "problem", Value: "p"}}})
 			}
 		}
-		wanted := &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}, expanded: c.expanded}}
+		wanted := (&Project{call: f.call, fresh: f, Plan: &plan.Plan{Graph: g}, expanded: c.expanded}).goalsOf(nil)
 		for _, addr := range c.targets {
 			id, ok := g.Lookup(addr)
 			if !ok {

@@ -20,7 +20,7 @@ func needsWhole(cfg *lang.Config) bool {
 
 // isStale reports whether a partition must be compiled, or a node belongs to no partition.
 func (f *freshness) isStale() bool {
-	return f.index.Unpartitioned || f.evaluated && hasUnpartitioned(f.Config) || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil })
+	return f.index.Unpartitioned || f.call.evaluated && hasUnpartitioned(f.call.Config) || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil })
 }
 
 // hasUnpartitioned reports whether a configuration has nodes that belong to no partition: those of tasks, and of problems
@@ -42,14 +42,14 @@ func (f *freshness) freshParts() iter.Seq2[int, *partState] {
 
 // evaluate loads the whole configuration. From the index, only the parts that every call needs were read.
 func (f *freshness) evaluate(ctx context.Context) error {
-	if f.Config.Problems != nil || f.evaluated {
+	if f.call.Config.Problems != nil || f.call.evaluated {
 		return nil
 	}
-	if cfg, ok := partition.ReadConfig(f.state, f.index.Config); ok {
-		f.Config = cfg
+	if cfg, ok := partition.ReadConfig(f.call.state, f.index.Config); ok {
+		f.call.Config = cfg
 		return nil
 	}
-	if err := f.load(time.Now()); err != nil {
+	if err := f.call.load(time.Now()); err != nil {
 		return err
 	}
 	*f = *recall(ctx, f.call, f.index) // partitions might have changed

@@ -39,13 +39,13 @@ func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus
 
 // status implements Status, and closes the call.
 func (f *freshness) status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
-	defer f.Close()
+	defer f.call.close()
 	x, all, err := f.present(ctx, Request{Selection: s})
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, id := range x.rep.Nodes {
-		if n := x.Plan.Graph.Node(id); n.Kind == plan.KindTask {
+		if n := x.project.Plan.Graph.Node(id); n.Kind == plan.KindTask {
 			if d := decisionOn(n, x.rep.Status(id)); d.State != Fresh {
 				tasks = append(tasks, d)
 			}
@@ -70,7 +70,7 @@ func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error)
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := x.freshResults()
+	fresh, err := x.goals.freshResults()
 	if err == nil {
 		err = fresh.load()
 	}
@@ -78,7 +78,7 @@ func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error)
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	latest := x.latestFiles()
-	for at, part := range x.freshParts() {
+	for at, part := range x.project.fresh.freshParts() {
 		run := latest.Run
 		if !slices.Contains(latest.Partitions, part.File.String()) {
 			run = part.facts.Run
@@ -98,7 +98,7 @@ func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error)
 
 // latestFiles returns the manifest of the latest run; empty without one.
 func (x *execution) latestFiles() event.Manifest {
-	run, err := event.FindRun(x.records, "latest")
+	run, err := event.FindRun(x.call.records, "latest")
 	if err != nil {
 		return event.Manifest{}
 	}
@@ -112,18 +112,18 @@ func (x *execution) latestFiles() event.Manifest {
 
 // compiledCheckpoints implements checkpoints for compiled cells.
 func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointStatus, err error) {
-	if len(x.Plan.Cells) == 0 {
+	if len(x.project.Plan.Cells) == 0 {
 		return nil, nil
 	}
 	last := x.lastResults()
-	runs, _ := event.Runs(x.records) // without run ids, no run is named
-	asked := make([]bool, x.Plan.Graph.Len())
+	runs, _ := event.Runs(x.call.records) // without run ids, no run is named
+	asked := make([]bool, x.project.Plan.Graph.Len())
 	for _, id := range x.rep.Nodes {
 		asked[id] = true
 	}
-	x.stores.Fetch(ctx, x.resultOutputs)
-	for _, cell := range x.Plan.Cells {
-		heading := x.Plan.Heading(cell)
+	x.call.stores.Fetch(ctx, x.resultOutputs)
+	for _, cell := range x.project.Plan.Cells {
+		heading := x.project.Plan.Heading(cell)
 		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Unjudged] {
 			one := CheckpointStatus{Cell: cell.ID(), Last: &heading.Listed()[0], Run: last[cell.ID()].run, State: "error", Cause: invalid.Error(), of: &heading, invalid: true}
 			all = append(all, one)
@@ -132,13 +132,13 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 			if !asked[cc.Aggregate] {
 				continue
 			}
-			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading, never: x.Plan.NeverJudged(cc)}
+			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading, never: x.project.Plan.NeverJudged(cc)}
 			one.State, one.Cause, one.Node = x.freshness(cc)
 			known, recorded := last[one.Cell]
-			one.Last, err = x.Plan.Verdict(ctx, x.stores.Store, x.rep, cc)
+			one.Last, err = x.project.Plan.Verdict(ctx, x.call.stores.Store, x.rep, cc)
 			switch {
 			case isLost(err):
-				one.State, one.Cause, one.Node = "stale", "its result is no longer in the store, or damaged", x.Plan.Graph.Node(cc.Aggregate).Addr
+				one.State, one.Cause, one.Node = "stale", "its result is no longer in the store, or damaged", x.project.Plan.Graph.Node(cc.Aggregate).Addr
 			case err != nil:
 				return nil, exit.With(exit.NotJudged, err)
 			case one.Last != nil:
@@ -179,7 +179,7 @@ func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string
 				}
 				root = dep
 			}
-			return state, causeOf(x.rep.Status(root)), x.Plan.Graph.Node(id).Addr
+			return state, causeOf(x.rep.Status(root)), x.project.Plan.Graph.Node(id).Addr
 		}
 	}
 	return Fresh, "", ""
@@ -204,7 +204,7 @@ func presentOf(ctx context.Context, o Options, run string, strict bool) (results
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	x, all, err := f.present(ctx, Request{})
 	if err == nil && strict && x.damaged != nil { // an older result would look like the last one
 		err = exit.Past(x.damaged)
@@ -222,7 +222,7 @@ func presentOf(ctx context.Context, o Options, run string, strict bool) (results
 		if t.State == "" && t.Run == "" { // of the last run with this answer, or else of the run that made it
 			if last := recorded[t.Name]; last.Outcome == t.Outcome && slices.Equal(last.Products, t.Products) {
 				t.Run = last.Run
-			} else if id, ok := x.Plan.Graph.Lookup(t.Address()); ok {
+			} else if id, ok := x.project.Plan.Graph.Lookup(t.Address()); ok {
 				t.Run = x.rep.Status(id).Run
 			}
 		}

@@ -16,7 +16,7 @@ import (
 // stopAt returns the engine's stop condition: after a number of failed or broken cells, no new work starts.
 func (g *goals) stopAt(ctx context.Context) func(graph.ID, *graph.Status) bool {
 	limit := 0
-	for _, s := range g.Config.Suites {
+	for _, s := range g.call.Config.Suites {
 		if s.StopAfter > 0 && (limit == 0 || s.StopAfter < limit) {
 			limit = s.StopAfter
 		}
@@ -27,13 +27,13 @@ func (g *goals) stopAt(ctx context.Context) func(graph.ID, *graph.Status) bool {
 	if limit == 0 {
 		return nil
 	}
-	graded := g.Plan.Graded()
+	graded := g.project.Plan.Graded()
 	var mu sync.Mutex
 	failing, alone := map[plan.CellID]bool{}, map[string]bool{}
 	return func(id graph.ID, st *graph.Status) bool {
-		n := g.Plan.Graph.Node(id)
+		n := g.project.Plan.Graph.Node(id)
 		ended := st.State == event.Failed || st.State == event.Broken
-		fails := ended || graded(id) && g.fails(ctx, g.request.Policy, st) // reads the store
+		fails := ended || graded(id) && g.project.fails(ctx, g.request.Policy, st) // reads the store
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
@@ -52,7 +52,7 @@ func (p *Project) fails(ctx context.Context, policy *verdict.Policy, st *graph.S
 		if o.Name != tasks.ResultOutput {
 			continue
 		}
-		content, err := cache.ReadBlob(ctx, p.stores.Store, o.Digest, -1)
+		content, err := cache.ReadBlob(ctx, p.call.stores.Store, o.Digest, -1)
 		var c verdict.Checkpoint
 		if err != nil || json.Unmarshal(content, &c) != nil {
 			continue

@@ -18,14 +18,14 @@ import (
 // partition come from its record. For stale tasks of a dry run, they are the last recorded ones.
 func (x *execution) taskResults() []report.Task {
 	found := map[string]report.Task{}
-	for _, part := range x.closed() {
+	for _, part := range x.project.closed() {
 		for _, t := range part.facts.Tasks {
 			found[t.Name] = t
 		}
 	}
 	declared, stale := x.declaredTasks(), false
-	for _, id := range x.nodes() {
-		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
+	for _, id := range x.goals.nodes() {
+		n, st := x.project.Plan.Graph.Node(id), x.rep.Status(id)
 		switch {
 		case n.Kind != plan.KindTask:
 		case st.State != "" && !st.Unknown:
@@ -37,7 +37,7 @@ func (x *execution) taskResults() []report.Task {
 	}
 	if stale {
 		recorded := x.lastTasks()
-		for d := range x.decisions(x.nodes()) {
+		for d := range x.decisions(x.goals.nodes()) {
 			if t, ok := recorded[d.Task]; ok && d.Kind == plan.KindTask && found[d.Task].Name == "" {
 				t.State, t.Cause = d.State, d.Root
 				found[t.Name] = t
@@ -56,8 +56,8 @@ type declaredTasks struct {
 }
 
 func (x *execution) declaredTasks() declaredTasks {
-	d := declaredTasks{x.Config, make(map[string]*lang.Task, len(x.Config.Tasks))}
-	for _, t := range x.Config.Tasks {
+	d := declaredTasks{x.call.Config, make(map[string]*lang.Task, len(x.call.Config.Tasks))}
+	for _, t := range x.call.Config.Tasks {
 		d.byName[t.Name] = t
 	}
 	return d
@@ -91,15 +91,15 @@ func (d declaredTasks) result(n *graph.Node, st *graph.Status) report.Task {
 // lastTasks searches the records of runs, the latest first, for the last result of each task.
 func (x *execution) lastTasks() map[string]report.Task {
 	last := map[string]report.Task{}
-	ids, err := event.Runs(x.records)
+	ids, err := event.Runs(x.call.records)
 	if err != nil {
 		return last
 	}
 	for at, id := range slices.Backward(ids) {
-		if len(last) == len(x.Config.Tasks) || at < len(ids)-lastRuns {
+		if len(last) == len(x.call.Config.Tasks) || at < len(ids)-lastRuns {
 			break
 		}
-		tasks, err := history.Tasks(event.OpenRun(x.records, id))
+		tasks, err := history.Tasks(event.OpenRun(x.call.records, id))
 		if err != nil { // the run ended without results, or its record is damaged
 			errors.As(err, &x.damaged)
 			continue

@@ -33,13 +33,13 @@ func transfer(ctx context.Context, o *Options, r Request, move func(*stores.Stor
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.call.close()
 	var keys []cache.Key
 	for _, n := range nodes {
 		keys = append(keys, n.Key)
 	}
 	t := &Transferred{Stale: stale}
-	t.Records, t.Remaining, err = move(f.stores, ctx, keys)
+	t.Records, t.Remaining, err = move(f.call.stores, ctx, keys)
 	return t, err
 }
 
@@ -57,8 +57,8 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	packed, err := packs.Write(ctx, &o, r.File, f.stores.Store, nodes, f.records, r.Run)
+	defer f.call.close()
+	packed, err := packs.Write(ctx, &o, r.File, f.call.stores.Store, nodes, f.call.records, r.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +72,15 @@ func storedNodes(ctx context.Context, o *Options, r Request, access Access) (f *
 	if f, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}
-	f.stores.Insist()
+	f.call.stores.Insist()
 	r.EachNode = true // includes nodes of fresh partitions
 	x, err := f.decide(ctx, r)
 	if err != nil {
-		return nil, nil, 0, f.closeAfter(err)
+		return nil, nil, 0, f.call.closeAfter(err)
 	}
-	for _, id := range x.nodes() {
+	for _, id := range x.goals.nodes() {
 		if st := x.rep.Status(id); st.State == event.Cached {
-			nodes = append(nodes, packs.Answered{Addr: x.Plan.Graph.Node(id).Addr, Key: st.Key})
+			nodes = append(nodes, packs.Answered{Addr: x.project.Plan.Graph.Node(id).Addr, Key: st.Key})
 		} else {
 			stale++
 		}

@@ -17,32 +17,32 @@ func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Truste
 	if err != nil {
 		return "", nil, err
 	}
-	defer func() { err = f.closeAfter(err) }()
-	f.trust.Adding = true
+	defer func() { err = f.call.closeAfter(err) }()
+	f.call.trust.Adding = true
 	if _, err := f.compile(ctx, false); err != nil {
 		return "", nil, err
 	}
-	for _, b := range f.Config.Backends { // includes backends without cells
-		if k := f.kind(b); k.Asks != nil {
-			f.trust.Add(b.Addr(), k.Asks(b))
+	for _, b := range f.call.Config.Backends { // includes backends without cells
+		if k := f.call.kind(b); k.Asks != nil {
+			f.call.trust.Add(b.Addr(), k.Asks(b))
 		}
 	}
-	for i := range f.Config.Settings.Remotes {
-		asks := stores.Asks(&f.Config.Settings.Remotes[i])
-		f.trust.Add(asks.Addr, asks.Asks)
+	for i := range f.call.Config.Settings.Remotes {
+		asks := stores.Asks(&f.call.Config.Settings.Remotes[i])
+		f.call.trust.Add(asks.Addr, asks.Asks)
 	}
 	if more != nil {
-		for _, t := range more(f.Config) {
-			f.trust.Add(t.Addr, t.Asks)
+		for _, t := range more(f.call.Config) {
+			f.call.trust.Add(t.Addr, t.Asks)
 		}
 	}
-	if err := agree(f.trust.Root, f.trust.Asked()); err != nil {
+	if err := agree(f.call.trust.Root, f.call.trust.Asked()); err != nil {
 		return "", nil, err
 	}
-	if err := f.trust.Save(); err != nil {
+	if err := f.call.trust.Save(); err != nil {
 		return "", nil, exit.With(exit.NotJudged, err)
 	}
-	return f.trust.Root, f.trust.Asked(), nil
+	return f.call.trust.Root, f.call.trust.Asked(), nil
 }
 
 // Distrust revokes the permissions of a project. It returns false if it had none.

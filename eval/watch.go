@@ -118,11 +118,11 @@ func (w *Watch) readInvalid(opened error) {
 
 // addTo adds the inputs that the project has read so far, and returns the digest of its configuration, or nil.
 func (f *freshness) addTo(in *watched) (config []byte) {
-	in.own = []string{f.state, f.lockPath()}
-	if dir, err := f.options.CacheDir(f.Config); err == nil {
+	in.own = []string{f.call.state, f.call.lockPath()}
+	if dir, err := f.call.options.CacheDir(f.call.Config); err == nil {
 		in.own = append(in.own, dir)
 	}
-	for _, e := range f.Config.Exports {
+	for _, e := range f.call.Config.Exports {
 		in.own = append(in.own, e.Path)
 	}
 	earlier := func(encoded []byte) {
@@ -130,9 +130,9 @@ func (f *freshness) addTo(in *watched) (config []byte) {
 			in.snapshots = append(in.snapshots, s)
 		}
 	}
-	in.see(append(slices.Clone(f.inputs), f.trace.All()...))
-	if f.evaluated {
-		if content, err := lang.Archive(f.Config); err == nil {
+	in.see(append(slices.Clone(f.call.inputs), f.call.trace.All()...))
+	if f.call.evaluated {
+		if content, err := lang.Archive(f.call.Config); err == nil {
 			sum := sha256.Sum256(content)
 			config = sum[:]
 		}
@@ -143,7 +143,7 @@ func (f *freshness) addTo(in *watched) (config []byte) {
 	shared := map[[sha256.Size]byte]bool{}
 	for _, part := range f.freshParts() {
 		facts := part.facts
-		if facts.Run == f.run { // the trace contains its inputs
+		if facts.Run == f.call.run { // the trace contains its inputs
 			continue
 		}
 		earlier(facts.Snapshot)
@@ -177,7 +177,7 @@ func (w *Watch) works(ctx context.Context, r Request) bool {
 	o, was, fresh := w.options, w.config, false
 	o.Notify = nil // the run notifies
 	failed := w.call(ctx, o, Reading, r.files(&o), func(f *freshness) (err error) {
-		defer f.Close()
+		defer f.call.close()
 		fresh, err = f.nothingNew(ctx, r, w.lastEnds, w.shown)
 		return err
 	})
@@ -227,12 +227,12 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	if err != nil {
 		return false, err
 	}
-	keys := shownKeys{files: f.partitions, lastEnds: did, shown: shown, read: map[partition.Name]map[string]string{}}
+	keys := shownKeys{files: f.call.partitions, lastEnds: did, shown: shown, read: map[partition.Name]map[string]string{}}
 	for _, part := range f.freshParts() {
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
-		rows, err := f.partitions.Rows(part.File) // from a run of another process
+		rows, err := f.call.partitions.Rows(part.File) // from a run of another process
 		if err != nil || slices.ContainsFunc(rows, func(row graph.Row) bool {
 			return slices.Contains(selection.Graders, row.Kind) && !keys.wasShown(part, row.Addr, row.Key.String())
 		}) {
@@ -245,7 +245,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	}
 	fruitless := map[graph.ID]bool{}
 	for _, id := range x.rep.Nodes {
-		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
+		n, st := g.project.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
 			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && slices.Contains(selection.Graders, n.Kind) && !keys.wasShown(&f.parts[at], n.Addr, keyOf(st)) {
 				return false, nil

@@ -11,14 +11,14 @@ import (
 // listCoverage prints the coverage of each problem with expected solutions: the pairs of a file or, without
 // one, the solutions of the configuration.
 func (a *app) listCoverage(p *eval.Project, pairs string) error {
-	expected := &lang.Paired{Solutions: p.Config.Solutions}
+	expected := &lang.Paired{Solutions: p.Plan.Config.Solutions}
 	if pairs != "" {
 		var err error
 		if expected, err = p.ReadPairs(pairs); err != nil {
 			return err
 		}
 	}
-	all := validate.Cover(p.Config, expected)
+	all := validate.Cover(p.Plan.Config, expected)
 	if a.flags.json {
 		return a.writeJSON(coverageObject{1, all})
 	}

@@ -63,7 +63,7 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 	switch {
 	case kind == coverageKind:
 		return a.listCoverage(p, pairs)
-	case kind == "" && len(p.Plan.Cells) == 0 && len(p.Config.Tasks) > 0:
+	case kind == "" && len(p.Plan.Cells) == 0 && len(p.Plan.Config.Tasks) > 0:
 		kind = "tasks"
 	case kind == "":
 		kind = "cells"

@@ -20,7 +20,7 @@ import (
 // Named returns the fields of a problem, solution or task, given its name or a reference, as pairs of label and
 // value. It returns false if it is not found.
 func Named(ctx context.Context, of *eval.Project, name string) ([][]string, bool) {
-	cfg := of.Config
+	cfg := of.Plan.Config
 	for _, p := range cfg.Problems {
 		if name == p.Name || name == p.Ref {
 			return problemFacts(p), true
