@@ -108,7 +108,7 @@ func earlierVersion(ctx context.Context, o Options, ref, root, state string) (v 
 		return nil, at.remove, err
 	}
 	rename := strings.NewReplacer(f.call.Config.Root, root, at.base, "")
-	v = &version{plan: p.Plan, targets: p.everyNode(), pretends: true, rename: rename}
+	v = &version{plan: p.Plan, targets: everyNode(p.Plan.Graph), pretends: true, rename: rename}
 	return v, at.remove, v.decide(ctx, nil)
 }
 

@@ -102,7 +102,7 @@ func (c *call) locate() {
 	c.run = event.NextRunID(c.records, time.Now(), uint16(rand.Uint32()))
 	c.trust = o.OpenTrust()
 	c.trust.Adding = c.access != Reading && !o.Restricted
-	userState, _ := o.UserState() // sessions and records report why it is missing
+	userState, _ := user.StateDir(o.Getenv) // sessions and records report why it is missing
 	c.site = &kind.Site{Root: cfg.Root, State: c.state, UserState: userState, Scratch: options.ScratchDir(), Run: c.run, Place: c.place, ReadOnly: c.access == Reading, LookupEnv: o.Getenv}
 	c.site.Notice, c.site.Leftover = o.NoticeMachines, o.NoticeLeftover
 	c.site.Key, _ = o.UserKey(writing) // openSessions reports why it is missing
@@ -204,7 +204,7 @@ func (c *call) openSessions(ctx context.Context) error {
 		return exit.With(exit.NotJudged, err)
 	}
 	// Without a key, sessions are listed, and after a crash the user must end them.
-	if key, err := c.options.SessionKey(); err == nil {
+	if key, err := c.options.UserKey(true); err == nil {
 		c.registry.Prove(key)
 	} else {
 		c.options.Note(options.SessionsUnknown{Err: err})

@@ -102,10 +102,10 @@ func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*
 
 // havePinned returns a predicate over partitions that can contain pinned nodes of ids: the partitions of their
 // problems, or all partitions if a node has no problem.
-func (p *Project) havePinned(ids []graph.ID) func(*partState) bool {
+func havePinned(g *graph.Graph, ids []graph.ID) func(*partState) bool {
 	problems := map[string]bool{}
 	for _, id := range ids {
-		if n := p.Plan.Graph.Node(id); n.Pinned != nil {
+		if n := g.Node(id); n.Pinned != nil {
 			problems[n.Label("problem")] = true
 		}
 	}

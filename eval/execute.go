@@ -77,8 +77,8 @@ func (p *Project) decideOn(ctx context.Context, ids ...graph.ID) (*execution, er
 }
 
 // everyNode returns the nodes of the graph.
-func (p *Project) everyNode() []graph.ID {
-	all := make([]graph.ID, p.Plan.Graph.Len())
+func everyNode(g *graph.Graph) []graph.ID {
+	all := make([]graph.ID, g.Len())
 	for id := range all {
 		all[id] = graph.ID(id)
 	}
@@ -90,7 +90,7 @@ func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 	if p.all != nil {
 		return p.all, nil
 	}
-	x, err := p.goalsOf(p.everyNode()).decide(ctx, false)
+	x, err := p.goalsOf(everyNode(p.Plan.Graph)).decide(ctx, false)
 	if err == nil {
 		p.all = x
 	}
@@ -177,7 +177,7 @@ func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 // answer for each node.
 func (x *execution) refutes() func(*partState) bool {
 	needed := x.project.Plan.Graph.Closure(x.goals.targets)
-	lost := x.project.havePinned(slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
+	lost := havePinned(x.project.Plan.Graph, slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
 	differs := func(c partition.CommonRef) bool {
 		id, ok := x.project.Plan.Graph.Lookup(c.Addr)
 		if !ok || x.project.Plan.Graph.Node(id).Pinned != nil {

@@ -133,8 +133,8 @@ func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, []
 	if err != nil {
 		return nil, nil, err
 	}
-	addrs := p.addresses(ids, len(ids))
-	if p, err = p.withStale(ctx, p.havePinned(ids)); err != nil {
+	addrs := addresses(p.Plan.Graph, ids, len(ids))
+	if p, err = p.withStale(ctx, havePinned(p.Plan.Graph, ids)); err != nil {
 		return nil, nil, err
 	}
 	for i, addr := range addrs {

@@ -216,7 +216,7 @@ func imageIDs(ctx context.Context, o Options, image string) (ids []string, err e
 	}
 	defer p.call.close()
 	seen := map[string]bool{}
-	all, err := p.decideOn(ctx, p.everyNode()...)
+	all, err := p.decideOn(ctx, everyNode(p.Plan.Graph)...)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (p *Project) withForced(ctx context.Context, args []string) (*Project, erro
 			forced = append(forced, id)
 		}
 	}
-	return p.withStale(ctx, p.havePinned(forced))
+	return p.withStale(ctx, havePinned(p.Plan.Graph, forced))
 }
 
 // pick selects the nodes of a request.
@@ -107,7 +107,7 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 // addFigures adds the nodes with figures about checkpoints whose verdicts are targets, unless they are left out.
 func (g *goals) addFigures(ctx context.Context) error {
 	of := g.project.Plan.Graph
-	figures := slices.DeleteFunc(g.project.everyNode(), func(id graph.ID) bool { return of.Node(id).Kind != plan.KindFigures })
+	figures := slices.DeleteFunc(everyNode(of), func(id graph.ID) bool { return of.Node(id).Kind != plan.KindFigures })
 	if len(figures) == 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (g *goals) addFigures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := g.project.leftOut(not)
+	out := leftOut(g.project.Plan.Graph, not)
 	for _, id := range figures {
 		if graded[about(id)] && (out == nil || !out[id]) {
 			g.targets = append(g.targets, id)

@@ -111,7 +111,7 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := x.project.singleNode(r.Node, ids)
+	id, err := singleNode(x.project.Plan.Graph, r.Node, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 	if !files {
 		return found, nil
 	}
-	if p, err = p.withStale(ctx, p.havePinned(ids)); err != nil {
+	if p, err = p.withStale(ctx, havePinned(p.Plan.Graph, ids)); err != nil {
 		return nil, err
 	}
 	if _, err := p.decideAll(ctx); err != nil {

@@ -71,7 +71,7 @@ func readsAny(part *partState, edits []cache.Edit) bool {
 // readers returns the nodes that read a file, or a file in a directory. It decides only the nodes that read sources.
 func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 	e, g, any := p.call.edit(path), p.Plan.Graph, false
-	sources := slices.DeleteFunc(p.everyNode(), func(id graph.ID) bool {
+	sources := slices.DeleteFunc(everyNode(p.Plan.Graph), func(id graph.ID) bool {
 		n := g.Node(id)
 		return n.Pinned != nil || !p.call.trace.Reads(n.Addr)
 	})

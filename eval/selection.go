@@ -35,7 +35,7 @@ func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := p.leftOut(not)
+	out := leftOut(p.Plan.Graph, not)
 	var ids []graph.ID
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		n := p.Plan.Graph.Node(id)
@@ -98,13 +98,13 @@ func (p *Project) matchesNothing(asked string, args []string) error {
 
 // leftOut marks, by id, the nodes that not matches and everything that depends on them, since targets include their
 // dependencies. It returns nil if not is nil.
-func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
+func leftOut(g *graph.Graph, not func(*graph.Node) bool) []bool {
 	if not == nil {
 		return nil
 	}
-	out := make([]bool, p.Plan.Graph.Len())
+	out := make([]bool, g.Len())
 	for id := range graph.ID(len(out)) { // dependencies come first
-		n := p.Plan.Graph.Node(id)
+		n := g.Node(id)
 		out[id] = not(n) || slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return out[d.On] })
 	}
 	return out
@@ -263,26 +263,26 @@ func (p *Project) named(ctx context.Context, arg string) ([]graph.ID, error) {
 			ids = found
 		}
 	}
-	id, err := p.singleNode(arg, ids)
+	id, err := singleNode(p.Plan.Graph, arg, ids)
 	return []graph.ID{id}, err
 }
 
 // singleNode returns the only node that matches an argument.
-func (p *Project) singleNode(arg string, ids []graph.ID) (graph.ID, error) {
+func singleNode(g *graph.Graph, arg string, ids []graph.ID) (graph.ID, error) {
 	if len(ids) > 1 {
-		return 0, exit.Unmatched("%q matches %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
+		return 0, exit.Unmatched("%q matches %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(addresses(g, ids, 10), "\n  "))
 	}
 	return ids[0], nil
 }
 
-func (p *Project) addresses(ids []graph.ID, limit int) []string {
+func addresses(g *graph.Graph, ids []graph.ID, limit int) []string {
 	var out []string
 	for i, id := range ids {
 		if i == limit {
 			out = append(out, fmt.Sprintf("... and %d more", len(ids)-limit))
 			break
 		}
-		out = append(out, p.Plan.Graph.Node(id).Addr)
+		out = append(out, g.Node(id).Addr)
 	}
 	return out
 }

@@ -64,5 +64,5 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	if len(found) == 0 {
 		return 0, shell.NoWorkspace(p.Plan.Graph.Node(ids[0]).Addr)
 	}
-	return p.singleNode(arg, found)
+	return singleNode(p.Plan.Graph, arg, found)
 }

@@ -56,7 +56,7 @@ func Distrust(o Options) (root string, any bool, err error) {
 
 // TrustedProjects returns the sorted directories of trusted projects.
 func TrustedProjects(o Options) ([]string, error) {
-	state, err := o.UserState()
+	state, err := user.StateDir(o.Getenv)
 	var roots []string
 	if err == nil {
 		roots, err = user.TrustedProjects(state)

@@ -57,7 +57,7 @@ func AreLogs(o *options.Options, names []string) bool {
 	inProject := o.InProject()
 	r := logReader{options: o}
 	for _, name := range names {
-		if o.HasDir(name) && (o.HasProject(name) || inProject && !strings.ContainsRune(name, filepath.Separator)) {
+		if o.HasDir(name) && (options.IsProject(o.Path(name)) || inProject && !strings.ContainsRune(name, filepath.Separator)) {
 			continue
 		}
 		if files, err := r.find(name, 1); err == nil && len(files) > 0 {

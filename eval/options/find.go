@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// HasProject reports whether a name, relative to Dir, is a directory with a configuration.
-func (o *Options) HasProject(name string) bool { return mainFile(o.Path(name)) != nil }
+// IsProject reports whether a directory contains a configuration.
+func IsProject(dir string) bool { return mainFile(dir) != nil }
 
 // mainFile returns the main file of the configuration in a directory, or nil.
 func mainFile(dir string) fs.FileInfo {

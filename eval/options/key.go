@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
-
-// SessionKey returns the user's key for entries of session registries.
-func (o *Options) SessionKey() (backend.SessionKey, error) { return o.UserKey(true) }
 
 // RecordKey returns the key that signs records. A call with read access creates no key; without a key it trusts
 // no records. A run that cannot create a key continues without one.
@@ -56,7 +52,7 @@ func (o *Options) stateKey(create bool, use string) proof.Key {
 // Place returns the proof.Place that seals important files of a state directory. A call with read access
 // creates no key.
 func (o *Options) Place(state string, create bool) proof.Place {
-	return proof.At(o.stateKey(create, "fevalgraph state"), state, o.noteForeign)
+	return proof.At(o.stateKey(create, "fevalgraph state"), state, func(path string) { o.Note(StateForeign{Path: path}) })
 }
 
 // Records returns the records of the project's runs.
@@ -64,10 +60,8 @@ func (o Options) Records() event.Records { return o.RecordsIn(o.StateDir(), fals
 
 // RecordsIn returns the records of runs in a directory: a state directory, or its AnswersDir.
 func (o *Options) RecordsIn(dir string, create bool) event.Records {
-	return event.Records{Dir: dir, Key: o.stateKey(create, "fevalgraph runs"), Foreign: o.noteForeign}
+	return event.Records{Dir: dir, Key: o.stateKey(create, "fevalgraph runs"), Foreign: func(path string) { o.Note(StateForeign{Path: path}) }}
 }
-
-func (o *Options) noteForeign(path string) { o.Note(StateForeign{Path: path}) }
 
 // RecordSecret returns the secret of the key of records: the user's key or, if a group trusts the results of
 // its members, that of the group. An unreadable group key is an error that the user has to fix.
@@ -88,18 +82,15 @@ const StoreKeyVariable = "FEVALGRAPH_STORE_KEY"
 
 // UserKey returns the user's key. With create, it creates a missing one.
 func (o *Options) UserKey(create bool) ([]byte, error) {
-	dir, err := o.UserState()
+	dir, err := user.StateDir(o.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	return user.Key(dir, create)
 }
 
-// UserState returns the user's directory for keys and trust.
-func (o *Options) UserState() (string, error) { return user.StateDir(o.Getenv) }
-
 // OpenTrust reads the trust in the project.
 func (o *Options) OpenTrust() *user.Trust {
-	state, _ := o.UserState() // without a directory, nothing is trusted
+	state, _ := user.StateDir(o.Getenv) // without a directory, nothing is trusted
 	return user.OpenTrust(state, Absolute(o.ProjectDir()), o.Trusted)
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
 // Reapers end sessions of crashed runs, by the kind of their backends.
 func (o *Options) Reapers() map[string]func(context.Context, backend.Entry) error {
 	all := map[string]func(context.Context, backend.Entry) error{}
-	sessionKey := sync.OnceValues(o.SessionKey) // most runs find nothing to end
+	sessionKey := sync.OnceValues(func() (backend.SessionKey, error) { return o.UserKey(true) }) // most runs find nothing to end
 	for _, k := range o.Kinds {
 		if k.Reap == nil {
 			continue
@@ -39,7 +40,7 @@ func (o *Options) Reapers() map[string]func(context.Context, backend.Entry) erro
 // BareSite returns a site for queries of kinds outside of a run.
 func (o *Options) BareSite() *kind.Site {
 	key, _ := o.UserKey(false) // without a key there is nothing to prove
-	userState, _ := o.UserState()
+	userState, _ := user.StateDir(o.Getenv)
 	return &kind.Site{
 		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: ScratchDir(), LookupEnv: o.Getenv, Key: key, Place: o.Place(o.StateDir(), false),
 		Notice: o.NoticeMachines, Leftover: o.NoticeLeftover,

@@ -103,9 +103,6 @@ func CheckOwner(dir string) error {
 	return nil
 }
 
-// MakeStateDir creates the project's state directory, if it is missing.
-func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
-
 // MakeState creates a state directory, with a file that keeps it out of repositories: its content is useless
 // elsewhere. An existing directory of another name can contain foreign files, and stays unchanged.
 func MakeState(dir string) error {

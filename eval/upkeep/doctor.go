@@ -117,8 +117,8 @@ func checkLeftovers(o *options.Options) kind.Finding {
 	case len(left) == 0:
 		return finding("leftovers", "ok", "no sessions of crashed runs")
 	}
-	key, _ := o.SessionKey() // without a key, no record is proved
-	if slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil }) {
+	secret, _ := o.UserKey(true) // without a key, no record is proved
+	if slices.ContainsFunc(left, func(e backend.Entry) bool { return backend.SessionKey(secret).Check(e) != nil }) {
 		return finding("leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; they are not ended; remove the directory if they are not yours", dir))
 	}
 	left = slices.DeleteFunc(left, func(e backend.Entry) bool { return e.Network })

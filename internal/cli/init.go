@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/examples"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -103,7 +104,7 @@ func (a *app) runInit(dir, kind string) error {
 	}
 	o := a.options()
 	o.Dir, o.File = dir, ""
-	if err := o.MakeStateDir(); err != nil {
+	if err := options.MakeState(o.StateDir()); err != nil {
 		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	next := made.Next
