@@ -78,11 +78,11 @@ const leastForm = 2 * MinSecret
 // encodings returns the forms of a text that programs print: in JSON or a literal, in a
 // URL, and in base64, alone or inside a longer text.
 func encodings(s string) []string {
-	quoted, ascii := strconv.Quote(s), strconv.QuoteToASCII(s)
+	quoted, ascii, percent := strconv.Quote(s), strconv.QuoteToASCII(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 	forms := []string{
 		quoted[1 : len(quoted)-1], ascii[1 : len(ascii)-1],
 		strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s), // by Python's repr
-		url.QueryEscape(s), url.PathEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"),
+		url.QueryEscape(s), url.PathEscape(s), percent, strings.ReplaceAll(percent, "%2F", "/"),
 	}
 	if encoded, err := json.Marshal(s); err == nil { // with <, > and & as numbers
 		forms = append(forms, string(encoded[1:len(encoded)-1]))

@@ -15,7 +15,7 @@ const manyRows = 40
 // Columns of a name and of a note before they are shortened. Other formats are not limited.
 const (
 	nameColumns = 80
-	noteColumns = 120
+	noteColumns = 500
 )
 
 // layout renders results as a grid.

@@ -63,8 +63,8 @@ type Test struct {
 	Checkpoint string     `json:"checkpoint"` // the checkpoint that introduced the test
 	Group      Group      `json:"group"`
 	Status     TestStatus `json:"status"`
-	Verdict    string     `json:"verdict,omitempty"` // more precise than Status: "AC", "WA", "TLE" ... of a case, TestTimeout
-	// For a case of a scored problem. It passed if its ratio is exactly 1.
+	Verdict    string     `json:"verdict,omitempty"` // more precise than Status: "AC", "WA", "TLE" ... of a case; "timeout" of a test of pytest
+	// Both are of a case of a scored problem. It passed if its ratio is exactly 1.
 	Ratio          *float64 `json:"ratio,omitempty"`           // earned share of the possible score; null if unknown
 	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
 }

@@ -58,6 +58,7 @@ func StatusTable(w io.Writer, rows []StatusRow, page text.Page) {
 	grid := text.Grid{
 		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "score", "core", "total", "state", "run", "cause", "note"},
 		Right:  []int{5, 6, 7},
+		Whole:  []int{9},
 	}
 	palette := text.NewPalette(page.Color)
 	rows = slices.Clone(rows)
@@ -70,8 +71,10 @@ func StatusTable(w io.Writer, rows []StatusRow, page text.Page) {
 		}
 		grid.Rows = append(grid.Rows, r.cells(palette))
 	}
-	if grid.Constant(3) {
-		grid.Spare = append(grid.Spare, 3)
+	for _, same := range []int{3, 0} {
+		if grid.Constant(same) {
+			grid.Spare = append(grid.Spare, same)
+		}
 	}
 	if grid.Constant(9) {
 		grid = grid.Without(9)

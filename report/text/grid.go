@@ -35,6 +35,7 @@ type Grid struct {
 	Header []string
 	Rows   [][]string // a nil row draws a line between groups
 	Right  []int      // indices of columns that hold numbers
+	Whole  []int      // indices of other columns that are not wrapped, such as ids
 	Footer string     // a line under the table
 	// Spare lists columns that are removed, one by one, while the table is wider than Width. If a removed column has
 	// the same value in all rows, that is above the table.
@@ -54,7 +55,7 @@ func (g Grid) On(p Page) Grid {
 // header. It ends in a newline.
 func (g Grid) Text() string {
 	var same []string
-	for g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width {
+	for g.Width > 0 && len(g.Spare) > 0 && g.needed() > g.Width {
 		if c := g.Spare[0]; len(g.Blank(c)) == 0 && g.Constant(c) {
 			same = append(same, pretty.FormatUpper.Apply(g.Header[c])+" "+g.Rows[0][c])
 		}
@@ -70,11 +71,25 @@ func (g Grid) Text() string {
 	return head + g.draw(g.writer(g.Rows, g.limits())) + g.footer()
 }
 
+// needed returns the width that the columns need. Prose in the last one can be below the rows.
+func (g Grid) needed() int {
+	if g.endsInProse() {
+		return sum(g.columns()) - gap
+	}
+	return sum(g.columns()) + g.last()
+}
+
+// endsInProse reports whether the last column can be below the rows: it contains texts, and not only words.
+func (g Grid) endsInProse() bool {
+	last := len(g.Header) - 1
+	return last > 0 && !slices.Contains(g.Right, last) && g.width(last) > least
+}
+
 // splitCrowded returns the grid without its last column, and that column separately, if it would be wrapped after
 // every few words.
 func (g Grid) splitCrowded() (rest Grid, notes []string, ok bool) {
 	last := len(g.Header) - 1
-	if g.Width <= 0 || last < 1 || slices.Contains(g.Right, last) {
+	if g.Width <= 0 || !g.endsInProse() {
 		return g, nil, false
 	}
 	if room := g.Width - sum(g.columns()); room >= min(roomy, g.width(last)) {
@@ -231,7 +246,7 @@ func (g Grid) limits() []int {
 	for over := sum(widths) + g.last() - g.Width; over > 0; {
 		widest := -1
 		for i, w := range widths {
-			if w > max(leastName, Width(g.Header[i]))+gap && !slices.Contains(g.Right, i) && (widest < 0 || w > widths[widest]) {
+			if w > max(leastName, Width(g.Header[i]))+gap && !slices.Contains(g.Right, i) && !slices.Contains(g.Whole, i) && (widest < 0 || w > widths[widest]) {
 				widest = i
 			}
 		}
@@ -264,7 +279,7 @@ func (g Grid) Without(columns ...int) Grid {
 	return g
 }
 
-// withoutColumn returns the grid without a column, and adjusts Right and Spare.
+// withoutColumn returns the grid without a column, and adjusts the indices of the others.
 func (g Grid) withoutColumn(column int) Grid {
 	cut := func(row []string) []string {
 		if column >= len(row) {
@@ -284,7 +299,7 @@ func (g Grid) withoutColumn(column int) Grid {
 		}
 		return out
 	}
-	g.Header, g.Right, g.Spare = cut(g.Header), shift(g.Right), shift(g.Spare)
+	g.Header, g.Right, g.Whole, g.Spare = cut(g.Header), shift(g.Right), shift(g.Whole), shift(g.Spare)
 	rows := make([][]string, len(g.Rows))
 	for i, row := range g.Rows {
 		rows[i] = cut(row)
