@@ -93,6 +93,14 @@ func isLost(err error) bool {
 	return errors.As(err, new(*cache.MissingError)) || errors.As(err, new(*cache.CorruptError))
 }
 
+// lacksInput reports whether an attempt of this pass has found an input of a node to be lost.
+func (s *scheduler) lacksInput(id ID) bool {
+	return len(s.lost) > 0 && slices.ContainsFunc(s.g.Node(id).Deps, func(d Dep) bool { return s.lost[d.On] })
+}
+
+// postpone sets a node aside until the next pass.
+func (s *scheduler) postpone(id ID) { s.phase[id] = postponed }
+
 // addLost notes nodes that must run again in the next pass.
 func (s *scheduler) addLost(lost []ID) {
 	for _, id := range lost {
@@ -103,7 +111,7 @@ func (s *scheduler) addLost(lost []ID) {
 // reopen prepares another pass, if there is a reason for one: lost outputs, postponed nodes, and nodes that were
 // decided with outputs that this pass has replaced.
 func (s *scheduler) reopen(ctx context.Context) bool {
-	if s.isStopped(ctx) || len(s.lost)+len(s.postponed)+len(s.reopened) == 0 {
+	if len(s.lost)+len(s.postponed)+len(s.reopened) == 0 {
 		return false
 	}
 	before, replaced := s.reopened, map[ID]bool{}
@@ -127,7 +135,7 @@ func (s *scheduler) reopen(ctx context.Context) bool {
 			s.reconsider(id)
 		}
 	}
-	return len(s.reopened) > 0
+	return len(s.reopened) > 0 && !s.isStopped(ctx) // otherwise reopened nodes are interrupted
 }
 
 // keepsDecision reports whether a replaced input does not matter: a node that is stale in a dry run keeps its own

@@ -166,6 +166,53 @@ func TestInputReplacedAfterUse(t *testing.T) {
 	}
 }
 
+// TestStopBetweenPasses: if the run stops after an input was replaced, an answer for the replaced one is not that of the
+// run.
+func TestStopBetweenPasses(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
+	g, n := New(), 0
+	a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		n++
+		return out(ctx, w, fmt.Sprintf("try %d", n))
+	}})
+	early := add(g, "early", join(strings.ToUpper), a)
+	add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		if d, _ := w.Input("a", "out"); n == 1 {
+			store.lose(&Status{Outputs: []cache.Output{{Digest: d}}})
+		}
+		return join(nil).work(ctx, w)
+	}}, a, early)
+	o := p.options()
+	o.Stop = func(id ID, _ *Status) bool { return id == a && n == 2 }
+	wantStates(t, g, p.executeWith(t.Context(), g, o), "a done", "early interrupted", "noticer interrupted")
+}
+
+// TestPostponesUnstarted: nodes whose input is known to be lost do not start before it was made again.
+func TestPostponesUnstarted(t *testing.T) {
+	store := newLossy()
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
+	g, value := New(), "x"
+	a := add(g, "a", leaf(&value))
+	var users []*step
+	for i := range 10 {
+		users = append(users, join(nil))
+		add(g, fmt.Sprintf("user%d", i), users[i], a)
+	}
+	o := p.options()
+	o.Pools[CPUPool] = 1
+	store.lose(p.executeWith(t.Context(), g, o).Status(a))
+	o.Force = func(n *Node) bool { return n.Addr != "a" }
+	p.executeWith(t.Context(), g, o)
+	attempts := int32(0)
+	for _, user := range users {
+		attempts += user.ran.Load()
+	}
+	if attempts != 10+1+10 {
+		t.Errorf("%d attempts", attempts)
+	}
+}
+
 // TestHealsOnceForMany: dependents that run side by side notice one loss each;
 // it is healed once, and all of them get what they need.
 func TestHealsOnceForMany(t *testing.T) {

@@ -138,7 +138,8 @@ func (s *scheduler) handleBreak(a *attempt) {
 		s.reconsider(id)
 	case postpone:
 		s.addLost(r.lost)
-		s.phase[id] = postponed
+		s.postpone(id)
+		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts, Reason: firstLine(r.err.Error())})
 	case tryAgain:
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,
 			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.pause(s.breaks[id] + 1).Seconds()})

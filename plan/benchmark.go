@@ -194,7 +194,7 @@ func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph
 
 // SubmissionTree returns the judged tree of a solution's files for a checkpoint, or false if it is missing.
 func (p *Plan) SubmissionTree(run *graph.Report, cell *Cell, cc *CellCheckpoint) (cache.Digest, bool) {
-	id, ok := p.Graph.Lookup(address(KindSubmission, cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name))
+	id, ok := p.Graph.Lookup(address(KindSubmission, cell.Problem.Name, readFor(cell.Solution, cc.Checkpoint.Name), cell.Solution.Name))
 	if !ok {
 		return cache.Digest{}, false
 	}

@@ -13,10 +13,7 @@ import (
 // submission adds the node with a solution's code for a checkpoint, shared by backends and repeats, and by
 // all checkpoints if the solution has a single source.
 func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) graph.ID {
-	checkpoint := answer.Checkpoint.Name
-	if singleSource(s) {
-		checkpoint = ""
-	}
+	checkpoint := readFor(s, answer.Checkpoint.Name)
 	addr := address(KindSubmission, s.Problem.Name, checkpoint, s.Name)
 	labels := append(problemLabels(s.Problem, checkpoint), graph.Label{Name: "solution", Value: s.Name})
 	if answer.From != nil {
@@ -29,10 +26,19 @@ func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) 
 	})
 }
 
+// readFor returns the checkpoint in the address of the node that reads a solution's code for a checkpoint: "" if that is
+// the code for all.
+func readFor(s *lang.Solution, checkpoint string) string {
+	if singleSource(s) {
+		return ""
+	}
+	return checkpoint
+}
+
 // singleSource reports whether all of several checkpoints are answered by the same usable source.
 func singleSource(s *lang.Solution) bool {
 	first := s.Checkpoints[0]
-	return len(s.Checkpoints) > 1 && !slices.ContainsFunc(s.Checkpoints, func(cp lang.SolutionCheckpoint) bool {
+	return s.Solver == nil && len(s.Checkpoints) > 1 && !slices.ContainsFunc(s.Checkpoints, func(cp lang.SolutionCheckpoint) bool {
 		sameOutput := cp.From == first.From || cp.From != nil && first.From != nil && *cp.From == *first.From
 		return cp.Source != first.Source || !sameOutput || cp.Parts != nil || cp.Unusable != "" || cp.Refused != ""
 	})

@@ -95,9 +95,10 @@ func (i *Interact) work(ctx context.Context, w *graph.Work) (graph.Outcome, erro
 	return k.Outcome, k.Err
 }
 
-// talk runs the solution and the interactor. If the interactor waits until its limit, both with the solution and
-// without one, it hangs, and talk returns an error, since that is not the solution's fault. If it ends or computes
-// without a solution, this one blocked it, for example by filling the pipe between them, or by leaving.
+// talk runs the solution and the interactor. If the interactor reaches a limit both with the solution and without one,
+// it hangs, and talk returns an error, since that is not the solution's fault. If it ends without a solution, this one
+// blocked it, for example by filling the pipe between them. If it waited for the solution, and computes without one, it
+// loops at the end of its input, which the solution reached by waiting, or by leaving.
 func (i *Interact) talk(ctx context.Context, solution, interactor backend.Program) ([]backend.Ending, error) {
 	ends, err := i.Box.run(ctx, solution, interactor)
 	if err != nil {
@@ -105,20 +106,25 @@ func (i *Interact) talk(ctx context.Context, solution, interactor backend.Progra
 	}
 	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
 	// Dialects blame the solution.
-	if i.Rules.Dialect == nil && waited && ends[1].Status == backend.ClockLimit {
+	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
 		alone := interactor
 		alone.StdinFrom = 0
 		end, err := i.Box.runOne(ctx, alone)
 		switch {
 		case err != nil:
 			return nil, err
-		case end.Status == backend.ClockLimit && sleeps(end):
+		case hung(end) && (sleeps(end) || ends[1].Clock-ends[1].CPU < ends[0].Clock/2):
 			return nil, &failedError{endOf(end).String() + ", with a solution and without any"}
-		case end.Status == backend.ClockLimit || end.Status == backend.CPULimit: // it loops at the end of its input
+		case hung(end):
 			ends[1].Status = backend.CPULimit
 		}
 	}
 	return i.Box.patience(ctx, ends, solution, interactor)
+}
+
+// hung reports whether a program reached a limit of time.
+func hung(e backend.Ending) bool {
+	return e.Status == backend.ClockLimit || e.Status == backend.CPULimit
 }
 
 // brokenPipe is the signal of a program that writes to a program that has ended.

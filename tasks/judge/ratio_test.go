@@ -152,8 +152,9 @@ func TestInteractorThatHangs(t *testing.T) {
 		broken      bool
 	}{
 		{"both wait", Rules{}, ends(clock, clock), ends(clock), 2, true},
-		{"the interactor spins", Rules{}, ends(clock, cpu), ends(cpu), 1, false},
-		{"the interactor spins on a busy machine", Rules{}, ends(clock, clock), ends(cpu), 2, false},
+		{"the interactor waits, then spins", Rules{}, ends(clock, cpu), []backend.Ending{{Status: cpu, CPU: time.Second, Clock: time.Second}}, 2, false},
+		{"the interactor spins", Rules{}, []backend.Ending{{Status: clock, Clock: time.Second}, {Status: cpu, CPU: time.Second, Clock: time.Second}}, []backend.Ending{{Status: cpu, CPU: time.Second, Clock: time.Second}}, 2, true},
+		{"the interactor waits on a busy machine", Rules{}, ends(clock, clock), []backend.Ending{{Status: cpu, CPU: time.Second, Clock: 2 * time.Second}}, 2, false},
 		{"the interactor spins on a machine that stays busy", Rules{}, ends(clock, clock), []backend.Ending{{Status: clock, CPU: time.Second, Clock: 10 * time.Second}}, 2, false},
 		{"the solution is done", Rules{}, ends(exited, clock), ends(clock), 2, true},
 		{"the solution fills the pipe", Rules{}, ends(clock, clock), ends(exited), 2, false},
