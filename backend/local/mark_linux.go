@@ -41,10 +41,10 @@ func (m mark) put(pid int) {
 func endMarked(m mark, then since) error {
 	living := 0
 	return retry.Patience{For: endTimeout, Pause: endPause, Longest: endMaxPause}.Do(context.Background(), func(error) bool { return living > 0 }, func() (err error) {
-		first := then.first()
-		if living, err = killMarked(m, first); err == nil && living == 0 && first == 0 {
+		living, err = killMarked(m, then.first())
+		if err == nil && living == 0 && then.first() == 0 {
 			// Where numbers wrap around, a process can have children with lower ones than its own.
-			living, err = killMarked(m, first)
+			living, err = killMarked(m, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("ending processes: %w", err)

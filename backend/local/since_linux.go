@@ -10,6 +10,7 @@ import (
 var (
 	statFile    = procFile{name: "/proc/stat"}
 	numbersFile = procFile{name: "/proc/sys/kernel/pid_max"}
+	loadFile    = procFile{name: "/proc/loadavg"}
 )
 
 // since is a moment in the numbering of processes. The kernel assigns ascending numbers, so that until
@@ -72,10 +73,19 @@ var forks = count{ask: forksSinceBoot}
 // first returns the lowest number that a process begun since s can have: 0 if the numbers might have wrapped around.
 func (s since) first() int {
 	most, begun := mostNumbers(), forks.noOlderThan(forksAge)
-	if s.pid == 0 || s.forks == 0 || most == 0 || begun < s.forks || begun-s.forks >= uint64(most)/2 {
+	if s.pid == 0 || s.forks == 0 || most == 0 || lastNumber() < s.pid || begun < s.forks || begun-s.forks >= uint64(most)/2 {
 		return 0
 	}
 	return s.pid
+}
+
+// lastNumber returns the last assigned process number in this namespace; 0 means unknown.
+func lastNumber() (n int) {
+	loadFile.ask(func(average []byte) {
+		average = bytes.TrimRight(average, "\n")
+		n, _ = strconv.Atoi(string(average[bytes.LastIndexByte(average, ' ')+1:]))
+	})
+	return n
 }
 
 // mostNumbers returns how many process numbers exist; 0 means unknown.

@@ -20,6 +20,7 @@ func TestSince(t *testing.T) {
 		"forks unknown":      {pid: pid},
 		"too many forks":     {pid: pid, forks: 1},
 		"boot counted again": {pid: pid, forks: 1 << 62},
+		"numbers went round": {pid: mostNumbers(), forks: forks},
 	} {
 		if name == "too many forks" && forksSinceBoot() < uint64(mostNumbers())/2 {
 			continue
