@@ -51,28 +51,31 @@ func (x *execution) followed(id graph.ID) (dep graph.ID, ok bool) {
 	if x.rep.IsCached(id) {
 		return 0, false
 	}
-	category := categoryOf(x.rep.Status(id))
-	if category != string(event.CauseFollows) && category != "blocked" {
+	st := x.rep.Status(id)
+	follows := st.Category == event.CauseFollows // also after a failure
+	if !follows && categoryOf(st) != "blocked" {
 		return 0, false
 	}
 	for _, dep := range x.project.Plan.Graph.Node(id).Deps {
-		if !x.rep.IsCached(dep.On) && (category == string(event.CauseFollows) || cannotRun(stateOf(x.rep.Status(dep.On)))) {
+		if !x.rep.IsCached(dep.On) && (follows || cannotRun(stateOf(x.rep.Status(dep.On)))) {
 			return dep.On, true
 		}
 	}
 	return 0, false
 }
 
-// feeds returns which nodes a stale node of a cell depends on.
+// feeds returns which nodes a stale node of a cell depends on. A task that no cell needs feeds only nodes that belong to
+// no task, such as a submission.
 func (x *execution) feeds(ids []graph.ID) []bool {
 	feeds := make([]bool, len(ids))
 	for i := len(ids) - 1; i >= 0; i-- {
 		n := x.project.Plan.Graph.Node(ids[i])
-		if x.rep.IsCached(ids[i]) || !feeds[i] && !ofCell(plan.NodeCell(n)) {
+		alone := !feeds[i] && n.Label("task") != ""
+		if x.rep.IsCached(ids[i]) || !feeds[i] && !alone && !ofCell(plan.NodeCell(n)) {
 			continue
 		}
 		for _, dep := range n.Deps {
-			if j, ok := slices.BinarySearch(ids, dep.On); ok {
+			if j, ok := slices.BinarySearch(ids, dep.On); ok && !(alone && x.project.Plan.Graph.Node(dep.On).Label("task") != "") {
 				feeds[j] = true
 			}
 		}

@@ -44,11 +44,10 @@ func (f *freshness) status(ctx context.Context, s Selection) (all []CheckpointSt
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, id := range x.rep.Nodes {
-		if n := x.project.Plan.Graph.Node(id); n.Kind == plan.KindTask {
-			if d := decisionOn(n, x.rep.Status(id)); d.State != Fresh {
-				tasks = append(tasks, d)
-			}
+	for d := range x.decisions(x.rep.Nodes) {
+		if d.Kind == plan.KindTask && d.State != Fresh {
+			d.Cause = d.Root
+			tasks = append(tasks, d)
 		}
 	}
 	return all, tasks, nil

@@ -33,7 +33,7 @@ var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeChan
 type Change struct {
 	Cell          *Cell       // of the second result, or of the first if the second does not contain it; empty for a task
 	Task          *Task       // of the second result, or of the first; nil for a checkpoint
-	Was, Is       *Checkpoint // nil if that result does not contain the checkpoint; for a task as Task.checkpoint
+	Was, Is       *Checkpoint // nil if that result does not contain the checkpoint; for a task, a checkpoint with its verdict
 	Name          string      // problem/checkpoint/solution@backend, or task:NAME
 	Before, After string      // outcome and score, if any; "" means absent
 	Kind          ChangeKind
@@ -63,9 +63,11 @@ func Changes(before, after *Results) []Change {
 		old, known := was[name]
 		delete(was, name)
 		c := Change{Cell: row.cell, Task: row.task, Is: row.checkpoint, Name: name, After: row.standing(), Kind: ChangeNew}
-		if row.task != nil && row.task.Cause != "" {
-			cause, _, _ := strings.Cut(row.task.Cause, "; ") // without the last attempt
-			c.Causes = []string{cause}
+		if row.task != nil {
+			cause, _, _ := strings.Cut("; "+row.task.Cause, "; last attempt ")
+			if cause = strings.TrimPrefix(cause, "; "); cause != "" {
+				c.Causes = []string{cause}
+			}
 		}
 		if known {
 			c.Was, c.Before = old.checkpoint, old.standing()

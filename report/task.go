@@ -51,9 +51,12 @@ func (t *Task) Verdict() verdict.Outcome {
 	return verdict.OutcomeSkipped
 }
 
-// checkpoint returns a checkpoint with the verdict of the task.
+// checkpoint returns a checkpoint with the verdict of the task. Only outputs can be out of date.
 func (t *Task) checkpoint() *Checkpoint {
-	c := &Checkpoint{Passed: t.Outcome == TaskDone, Class: verdict.Judged, Message: present(t.Message), State: t.State}
+	c := &Checkpoint{Passed: t.Outcome == TaskDone, Class: verdict.Judged, Message: present(t.Message)}
+	if c.Passed {
+		c.State = t.State
+	}
 	switch t.Verdict() {
 	case verdict.OutcomeBroken:
 		if c.Class = verdict.NotJudged; t.Outcome == string(verdict.Blocked) {

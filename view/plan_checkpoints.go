@@ -157,18 +157,20 @@ func linesBy(found []*staleCheckpoint, group func(*staleCheckpoint) string) (lin
 		PlanLine
 		unit string
 	}
-	counts, all := map[unitLine]int{}, []unitLine{}
+	counts, names, all := map[unitLine]int{}, map[unitLine]string{}, []unitLine{}
 	for _, c := range found {
 		line := unitLine{PlanLine{Mark: c.mark, Addr: group(c), Cause: c.cause()}, c.unit()}
 		if counts[line]++; counts[line] == 1 {
-			all = append(all, line)
+			names[line], all = c.name, append(all, line)
 		}
 	}
 	for _, line := range all {
 		switch n := counts[line]; {
+		case n == 1:
+			line.Addr = names[line]
 		case line.Addr == "":
 			line.Addr = text.Count(n, line.unit)
-		case n > 1:
+		default:
 			line.Addr = fmt.Sprintf("%s (%s)", line.Addr, text.Count(n, line.unit))
 		}
 		lines = append(lines, line.PlanLine)

@@ -46,6 +46,8 @@ func TestPlanLines(t *testing.T) {
 		{"by checkpoint", many(3, 10), 0, []PlanLine{{"~", "p0/one (10 checkpoints)", "t.py changed"}, {"~", "p1/one (10 checkpoints)", "t.py changed"}, {"~", "p2/one (10 checkpoints)", "t.py changed"}},
 			[]CauseCount{{"tests", 30}}},
 		{"by cause", many(30, 1), 0, []PlanLine{{"~", "30 checkpoints", "t.py changed"}}, []CauseCount{{"tests", 30}}},
+		{"one of a cause", append(many(30, 1), node("q", "one", "s", "failed", "exit code 1")), 0,
+			[]PlanLine{{"~", "30 checkpoints", "t.py changed"}, {"!", "q/one/s", "exit code 1"}}, []CauseCount{{"tests", 31}}},
 		{"not known", []PlanNode{fresh, unknown}, 1, []PlanLine{{"?", "1 node", "unknown: a backend was not queried (-v lists them)"}}, nil},
 	} {
 		s := PlanLines(slices.Values(try.nodes), try.unknown, false)

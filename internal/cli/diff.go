@@ -28,10 +28,10 @@ var diffFormats = []string{"table", "markdown", "json", githubFormat}
 func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
 	cmd := command("diff [BEFORE [AFTER [SELECTOR...]]]", "Show what changed from one run to another, and why",
-		`Diff compares two results, checkpoint by checkpoint: verdicts that were lost or
-won, that broke or could be judged again, that are flaky (another verdict on the
-same inputs), or that are the same with other tests, and checkpoints that only
-one side has. Each change is shown with its cause, the files and settings that
+		`Diff compares two results, checkpoint by checkpoint and task by task: verdicts
+that were lost or won, that broke or could be judged again, that are flaky
+(another verdict on the same inputs), or that are the same with other tests;
+tasks that failed or have other outputs; and what only one side has. Each change is shown with its cause, the files and settings that
 differ between the manifests of the two sides, and with the first newly failing
 test. Checkpoints with the same verdict on other inputs are counted by cause.
 With --verbose causes are not shortened.
@@ -44,7 +44,7 @@ latest run is compared with the one before. With --solutions two solutions are
 compared in one run, the latest or the first argument.
 
 --fail-on takes kinds of changes, or selectors of changes, whose axes are change
-and cause beside those of results.`,
+and cause besides those of results.`,
 		`  fevalgraph diff
   fevalgraph diff latest now
   fevalgraph diff latest~3 latest problem=kvstore

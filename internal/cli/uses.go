@@ -18,7 +18,7 @@ func (a *app) findCommand() *cobra.Command {
 content; content, by its SHA-256 or the beginning of it; an image that a backend
 of the configuration names; or a locked requirement, with or without a version.
 It searches the manifests of all recorded runs, and shows which verdicts are up
-to date. It evaluates nothing. It exits with 4 if nothing used it.`,
+to date. It evaluates nothing. It exits with 4 if no result used it.`,
 		`  fevalgraph find deepdiff==8.6.0
   fevalgraph find 'deepdiff 8.6.0' --json
   fevalgraph find data/words.txt
@@ -33,13 +33,13 @@ to date. It evaluates nothing. It exits with 4 if nothing used it.`,
 				a.printRemark("warning: the store no longer has the records of %s, so their inputs are unknown\n", text.Count(found.Unknown, "node"))
 			}
 			if len(found.Found) == 0 {
-				return exit.Unmatched("nothing used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))
+				return exit.Unmatched("no result used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "result"), text.Count(found.Runs, "run"))
 			}
 			if a.flags.json {
 				return a.writeJSON(describe.UsesObjectOf(args[0], found))
 			}
-			view.Table(a.io.Out, []string{"verdict on", "is", "score", "now", "runs", "latest", "used by", "as"}, describe.Uses(found), a.page())
-			_, err = fmt.Fprintf(a.io.Out, "%s of %s in %s used it\n", text.Thousands(len(found.Found)), text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))
+			view.Table(a.io.Out, []string{"result", "is", "score", "now", "runs", "latest", "used by", "as"}, describe.Uses(found), a.page())
+			_, err = fmt.Fprintf(a.io.Out, "%s of %s in %s used it\n", text.Thousands(len(found.Found)), text.Count(found.Verdicts, "result"), text.Count(found.Runs, "run"))
 			return err
 		})
 	cmd.Args = arguments(1, 1, "what to find")

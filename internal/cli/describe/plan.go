@@ -13,7 +13,7 @@ import (
 // task.
 func PlanNode(d *eval.Decision) view.PlanNode {
 	n := view.PlanNode{Addr: d.Addr, State: d.State, Cause: d.Cause, Category: d.Category, Root: d.Root, RootCategory: d.RootCategory, RootState: d.RootState, Feeds: d.Feeds}
-	if d.Task != "" && d.Cell.Solution == "" && !d.Feeds {
+	if d.Task != "" && !d.Feeds {
 		n.Cell = plan.KindTask + ":" + d.Task
 		n.Of, _, _ = strings.Cut(n.Cell, "[")
 		n.In = n.Of

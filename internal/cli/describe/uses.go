@@ -14,7 +14,7 @@ type UsesObject struct {
 	Kind     string `json:"kind"` // digest, file, image or requirement
 	Digest   string `json:"digest,omitempty"`
 	Runs     int    `json:"runs"`     // searched runs
-	Verdicts int    `json:"verdicts"` // searched verdicts
+	Verdicts int    `json:"verdicts"` // searched verdicts and executions of tasks
 	Unknown  int    `json:"unknown"`  // nodes whose records are gone
 	Uses     []Used `json:"uses"`
 }
