@@ -31,10 +31,12 @@ func (a *app) diffCommand() *cobra.Command {
 		`Diff compares two results, checkpoint by checkpoint and task by task: verdicts
 that were lost or won, that broke or could be judged again, that are flaky
 (another verdict on the same inputs), or that are the same with other tests;
-tasks that failed or have other outputs; and what only one side has. Each change is shown with its cause, the files and settings that
-differ between the manifests of the two sides, and with the first newly failing
-test. Checkpoints with the same verdict on other inputs are counted by cause.
-With --verbose causes are not shortened.
+tasks that failed or have other outputs; and what only one side has.
+
+Each change is shown with its cause, the files and settings that differ between
+the manifests of the two sides, and with the first newly failing test.
+Checkpoints with the same verdict on other inputs are counted by cause. With
+--verbose causes are not shortened.
 
 A side is a run; now, the current project, with what a run would judge again; a
 project's directory, or DIRECTORY@RUN; a pack with a run; or a file of
