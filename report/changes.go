@@ -184,6 +184,9 @@ func standing(c *Checkpoint) string {
 		return "to be judged"
 	}
 	s := string(outcomeOf(c))
+	if c.TimedOut() {
+		s = string(verdict.SessionTimeout)
+	}
 	score, unbounded := formatExact(c.Score)+c.ScoreText, formatExact(c.ScoreUnbounded)+c.ScoreUnboundedText
 	if score != "" {
 		s += " " + score

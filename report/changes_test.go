@@ -103,3 +103,15 @@ func TestChangesOfScores(t *testing.T) {
 		}
 	}
 }
+
+// A checkpoint that only limits kept from passing is not called failed.
+func TestStandingOfTimeout(t *testing.T) {
+	c := &Checkpoint{Class: verdict.Judged, Policy: "all-cases", Tests: []Test{{Test: verdict.Test{ID: "slow", Status: verdict.TestFailed, Verdict: verdict.TestTimeout}}, {Test: verdict.Test{ID: "quick", Status: verdict.TestPassed}}}}
+	if got := standing(c); got != "timeout" {
+		t.Error(got)
+	}
+	c.Tests[1].Status = verdict.TestFailed
+	if got := standing(c); got != "failed" {
+		t.Error(got)
+	}
+}
