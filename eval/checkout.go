@@ -26,12 +26,26 @@ type checkedOut struct {
 	top  string // root of the repository's work tree; real path
 }
 
-// translate translates a path in the repository to the directory. Relative and other paths are unchanged.
+// translate translates an absolute path in the repository, or that links lead there, to the directory. Other paths are
+// unchanged.
 func (c *checkedOut) translate(path string) string {
-	if subpath.Contains(c.top, path) {
-		return c.below(path)
+	if subpath.Contains(c.base, path) {
+		return path
 	}
-	return path
+	for at := path; !subpath.Contains(c.top, path); at = filepath.Dir(at) {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil { // at is the longest path that exists
+			rest, _ := subpath.Rel(at, path)
+			if real = filepath.Join(real, rest); !subpath.Contains(c.top, real) {
+				return path
+			}
+			return c.below(real)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+	}
+	return c.below(path)
 }
 
 // below returns the path below base that stands for an absolute path.
@@ -40,11 +54,20 @@ func (c *checkedOut) below(path string) string {
 }
 
 // options returns options for the project at the commit. Its directory in the work tree counts as part of the
-// project.
-func (c *checkedOut) options(o *Options) (Options, error) {
+// project. Paths in the directories asIs are not translated.
+func (c *checkedOut) options(o *Options, asIs ...string) (Options, error) {
 	real, err := filepath.EvalSymlinks(options.Absolute(o.Dir))
 	moved := *o
-	moved.Dir, moved.File, moved.Within = c.translate(real), c.translate(o.File), append(slices.Clone(o.Within), real)
+	moved.Dir, moved.Within = c.translate(real), append(slices.Clone(o.Within), real)
+	if o.File != "" {
+		moved.File = c.translate(options.Absolute(o.Path(o.File)))
+	}
+	moved.Moved = func(path string) string {
+		if slices.ContainsFunc(asIs, func(dir string) bool { return subpath.Contains(dir, path) }) {
+			return path
+		}
+		return c.translate(path)
+	}
 	return moved, err
 }
 
@@ -229,11 +252,8 @@ func (g *git) unfiltered(ctx context.Context) error {
 	return err
 }
 
-// largestCopy is the maximum size of copied files, in bytes; larger ones are linked.
-const largestCopy = 16 << 20
-
 // copyUntracked brings what git does not track, such as data that is not committed, from the work tree. The state directory
-// is left out. Links in the commit are not followed out of its directory.
+// and unreadable files are left out. Where the commit has another kind of file, that stays; its links are not followed.
 func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) error {
 	all, err := g.run(ctx, "ls-files", "--others", "--directory", "-z")
 	if err != nil {
@@ -244,6 +264,9 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 		return err
 	}
 	defer to.Close()
+	if real, err := filepath.EvalSymlinks(state); err == nil {
+		state = real
+	}
 	for name := range strings.SplitSeq(all, "\x00") {
 		if name = filepath.FromSlash(strings.TrimSuffix(name, "/")); name == "" {
 			continue
@@ -251,19 +274,24 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 		err := filepath.WalkDir(filepath.Join(c.top, name), func(from string, e fs.DirEntry, err error) error {
 			at, _ := subpath.Rel(c.top, from)
 			switch {
+			case errors.Is(err, fs.ErrPermission):
+				return nil
 			case err != nil:
 				return err
-			case from == state, from == filepath.Dir(c.base):
+			case e.IsDir() && (from == state || from == filepath.Dir(c.base) || shadowed(to, at)):
 				return filepath.SkipDir
 			case context.Cause(ctx) != nil:
 				return context.Cause(ctx)
 			case e.IsDir():
 				return to.MkdirAll(at, 0o755)
 			}
-			if _, err := to.Lstat(at); err == nil {
+			if _, err := to.Lstat(at); err == nil || shadowed(to, at) {
 				return nil // also part of the commit
 			}
-			return copyOrLink(to, from, at, e)
+			if err := linkOrCopy(to, from, at, e); !errors.Is(err, fs.ErrPermission) {
+				return err
+			}
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("copying %s, which git does not track: %w", name, err)
@@ -272,30 +300,41 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 	return nil
 }
 
-// copyOrLink copies or links a file, or copies a symbolic link.
-func copyOrLink(to *os.Root, from, at string, e fs.DirEntry) error {
-	info, err := e.Info()
-	if err != nil {
-		return err
+// shadowed reports whether a path, or a directory in it, exists and is not a directory.
+func shadowed(to *os.Root, path string) bool {
+	for at := path; at != "."; at = filepath.Dir(at) {
+		if info, err := to.Lstat(at); err == nil && !info.IsDir() {
+			return true
+		}
 	}
+	return false
+}
+
+// linkOrCopy makes a hard link to a file, which is only read, or a copy where that is impossible. It copies symbolic links,
+// and leaves out special files that cannot be linked. at must not be shadowed.
+func linkOrCopy(to *os.Root, from, at string, e fs.DirEntry) error {
 	if err := to.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
+	if e.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(from)
 		if err != nil {
 			return err
 		}
 		return to.Symlink(target, at)
 	}
-	if !info.Mode().IsRegular() || info.Size() > largestCopy {
-		return to.Symlink(from, at)
+	if os.Link(from, filepath.Join(to.Name(), at)) == nil || !e.Type().IsRegular() {
+		return nil
 	}
 	content, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer content.Close()
+	info, err := content.Stat()
+	if err != nil {
+		return err
+	}
 	copied, err := to.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err

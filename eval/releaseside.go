@@ -102,7 +102,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 			return nil, remove, notVersion(o, arg, err)
 		}
 		remove = at.remove
-		if other, err = at.options(o); err != nil {
+		if other, err = at.options(o, jobs...); err != nil {
 			return nil, remove, err
 		}
 		s.top = at.dir

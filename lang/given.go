@@ -59,11 +59,7 @@ func (l *loader) give(v cty.Value) {
 	v, _ = v.UnmarkDeep()
 	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
 		if v.IsKnown() && !v.IsNull() && v.Type() == cty.String && v.AsString() != "" {
-			path := v.AsString()
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(l.root, path)
-			}
-			l.given = append(l.given, l.realOf(path))
+			l.given = append(l.given, l.realOf(l.files(l.root).Resolve(v.AsString())))
 		}
 		return true, nil
 	})

@@ -120,20 +120,12 @@ func (b *block) fileBelow(name, dir string) string {
 		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a path, not %q.", name, text), "")
 		return ""
 	}
-	file := below(dir, text)
+	file := b.l.files(dir).Resolve(filepath.FromSlash(text))
 	info, ok := b.stat(name, file, "it is relative to "+b.l.show(dir))
 	if ok && !info.Mode().IsRegular() {
 		b.reject(name, "not-a-file", "Not a file", fmt.Sprintf("%q is not a file.", b.l.show(file)), "")
 	}
 	return file
-}
-
-// below resolves a written path relative to dir.
-func below(dir, written string) string {
-	if filepath.IsAbs(written) {
-		return filepath.Clean(written)
-	}
-	return filepath.Join(dir, filepath.FromSlash(written))
 }
 
 func (b *block) isDirectory(name, dir, hint string) bool {
@@ -152,7 +144,7 @@ func (b *block) includeDirs(j *Judge) []string {
 		if j.Root == "" {
 			return nil
 		}
-		if dir := below(j.Root, text); b.isDirectory("include", dir, "it is relative to "+b.l.show(j.Root)) {
+		if dir := b.l.files(j.Root).Resolve(filepath.FromSlash(text)); b.isDirectory("include", dir, "it is relative to "+b.l.show(j.Root)) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -200,7 +192,7 @@ func (b *block) naming(j *Judge) naming {
 	if n.from = b.treeOf("testdata"); n.from != nil {
 		j.TestDataFrom = n.from
 	} else if text, g := b.text("testdata"); g.usable() && j.Root != "" {
-		if dir := below(j.Root, text); b.isDirectory("testdata", dir, "testdata is relative to "+b.l.show(j.Root)) {
+		if dir := b.l.files(j.Root).Resolve(filepath.FromSlash(text)); b.isDirectory("testdata", dir, "testdata is relative to "+b.l.show(j.Root)) {
 			n.dir = dir
 		}
 	}

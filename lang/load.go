@@ -2,7 +2,6 @@ package lang
 
 import (
 	"context"
-	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -143,8 +142,5 @@ func (l *loader) input(kind, name string) {
 
 // resolve makes a path in the file src absolute.
 func (l *loader) resolve(src *source, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(src.dir, path)
+	return l.files(src.dir).Resolve(path)
 }

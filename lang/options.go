@@ -27,6 +27,10 @@ type Inputs struct {
 	Vars     []string // "k=v" from --var, in order
 	VarFiles []string // from --var-file, in order, relative to Dir
 	Within   []string // directories that count as the project's, besides Dir
+
+	// Moved returns where an absolute path that is written in the configuration, or by the user, is read. Nil means at
+	// the path itself.
+	Moved func(path string) string
 }
 
 // Additions are solutions that no block declares.

@@ -47,10 +47,7 @@ func (l *loader) readAssignments() {
 		l.checkAssigned(name, finding{detail: fmt.Sprintf("--var %s: ", name)})
 	}
 	for _, file := range l.options.VarFiles {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(l.base, file)
-		}
-		l.addAssignments(file)
+		l.addAssignments(l.files(l.base).Resolve(file))
 	}
 	l.outside.given = len(l.outside.files)
 	for _, file := range l.siblings(autoVarSuffix) {

@@ -398,7 +398,7 @@ func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 
 // files returns the access of functions to files, relative to a directory.
 func (l *loader) files(dir string) funcs.Files {
-	return funcs.Files{Dir: dir, Read: l.input, Allowed: l.within, Overlay: l.options.Overlay}
+	return funcs.Files{Dir: dir, Read: l.input, Allowed: l.within, Overlay: l.options.Overlay, Moved: l.options.Moved}
 }
 
 // builtins returns the functions of the language for files of dir.

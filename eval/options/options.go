@@ -123,7 +123,7 @@ func (o *Options) ProjectDir() string {
 	if o.File == "" {
 		return o.Dir
 	}
-	return filepath.Join(o.Dir, filepath.Dir(o.File))
+	return filepath.Dir(o.Path(o.File))
 }
 
 // StateDirOf returns the directory for logs and records of the project in root.

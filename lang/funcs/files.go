@@ -29,6 +29,8 @@ type Files struct {
 	Overlay func(path string) (text []byte, open bool)
 	// Allowed, if set, reports whether a function can read an absolute path.
 	Allowed func(path string) bool
+	// Moved, if set, returns where an absolute path is read.
+	Moved func(path string) string
 }
 
 // OutsideError means that a function is not permitted to read a path.
@@ -274,10 +276,14 @@ func glob(dir, written, pattern string, matters func(path string) (bool, error),
 
 // Resolve returns the absolute path of a name.
 func (f Files) Resolve(name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(f.Dir, name)
 	}
-	return filepath.Join(f.Dir, name)
+	name = filepath.Clean(name)
+	if f.Moved != nil {
+		name = f.Moved(name)
+	}
+	return name
 }
 
 func (f Files) read(kind, name string) {
