@@ -222,6 +222,7 @@ var changing = []struct {
 	{regexp.MustCompile(`(linux|darwin)/(amd64|arm64)`), "PLATFORM"},
 	{regexp.MustCompile(`CPython 3\.\d+\.\d+|Python 3\.\d+`), "PYTHON"},
 	{regexp.MustCompile(`\b\d+\.\d+ of (\d+ slots?) idle`), "N of $1 idle"},
+	{regexp.MustCompile(` Waits for other programs did not count\.`), ""}, // on a busy machine
 	{regexp.MustCompile(`-{5,}`), "-----"},
 	{regexp.MustCompile(` {2,}`), " "},
 }
