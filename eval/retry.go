@@ -37,10 +37,7 @@ func (p *Project) retryMatcher(ctx context.Context, statuses []string) (func(*gr
 		if one.Last == nil {
 			continue
 		}
-		status := one.Last.Class.Status()
-		if one.Last.TimedOut() {
-			status = verdict.TimedOut
-		}
+		status := one.Last.ShownClass().Status()
 		asked[one.Cell] = status != verdict.Broken && slices.Contains(statuses, string(status))
 	}
 	again := map[string]bool{}

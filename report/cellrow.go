@@ -39,7 +39,7 @@ func RowOf(cell *Cell) CellRow {
 	worst := verdict.OutcomePassed
 	for _, row := range rowsOf(one) {
 		r.Checkpoints++
-		if row.checkpoint.Class != verdict.Judged || row.checkpoint.TimedOut() {
+		if row.checkpoint.ShownClass() != verdict.Judged {
 			r.Unjudged++
 		}
 		for i, g := range verdict.Groups {

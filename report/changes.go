@@ -184,8 +184,8 @@ func standing(c *Checkpoint) string {
 		return "to be judged"
 	}
 	s := string(outcomeOf(c))
-	if c.TimedOut() {
-		s = string(verdict.SessionTimeout)
+	if class := c.ShownClass(); c.Class == verdict.Judged && class != verdict.Judged {
+		s = string(class)
 	}
 	score, unbounded := formatExact(c.Score)+c.ScoreText, formatExact(c.ScoreUnbounded)+c.ScoreUnboundedText
 	if score != "" {

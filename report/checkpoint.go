@@ -30,16 +30,15 @@ func (c *Checkpoint) Verdict() *verdict.Checkpoint {
 	}
 }
 
-// TimedOut reports whether only limits kept c from passing; see verdict.Checkpoint.
-func (c *Checkpoint) TimedOut() bool {
-	v := c.Verdict()
-	if v.Outcome() != verdict.OutcomeFailed {
-		return false
-	}
-	for i := range c.Tests {
-		v.Tests = append(v.Tests, c.Tests[i].Test)
-	}
-	return v.TimedOut()
+// ShownClass does the same as that of verdict.Checkpoint.
+func (c *Checkpoint) ShownClass() verdict.Class {
+	return c.Verdict().ShownClassOf(func(yield func(verdict.Test) bool) {
+		for i := range c.Tests {
+			if !yield(c.Tests[i].Test) {
+				return
+			}
+		}
+	})
 }
 
 func (c *Checkpoint) score() verdict.Score {

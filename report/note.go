@@ -29,8 +29,8 @@ func word(c *Checkpoint) string {
 	case verdict.OutcomeErrored:
 		return strings.ReplaceAll(string(c.Class), "_", " ")
 	case verdict.OutcomeFailed:
-		if c.TimedOut() {
-			return string(verdict.SessionTimeout)
+		if class := c.ShownClass(); class != verdict.Judged {
+			return string(class)
 		}
 		return string(outcome)
 	default:

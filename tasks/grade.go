@@ -46,9 +46,5 @@ func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m 
 
 // announce returns the event of a graded checkpoint.
 func announce(c *verdict.Checkpoint) *event.Verdict {
-	class := c.Class
-	if c.TimedOut() {
-		class = verdict.SessionTimeout
-	}
-	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(class), Score: c.Score.Bounded, Detail: c.Figures()}
+	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(c.ShownClass()), Score: c.Score.Bounded, Detail: c.Figures()}
 }

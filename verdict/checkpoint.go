@@ -1,5 +1,10 @@
 package verdict
 
+import (
+	"iter"
+	"slices"
+)
+
 // Checkpoint is one graded checkpoint. Groups has an entry for each of Groups. InfrastructureFailure is
 // set if pytest ended with exit code 2 to 5 or collected nothing, or if infrastructure prevented pytest
 // from running.
@@ -39,20 +44,27 @@ func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
 // TestTimeout is the Verdict of a test of pytest that its limit ended.
 const TestTimeout = "timeout"
 
-// TimedOut reports whether c did not pass, and a limit ended each test that failed: a program that is too slow, or a
-// machine, rather than a wrong answer. It is a failure all the same.
-func (c *Checkpoint) TimedOut() bool {
-	limits := 0
-	for i := range c.Tests {
-		switch t := &c.Tests[i]; {
+// ShownClass returns the class that tables, selectors and retries go by: SessionTimeout if c did not pass, and a limit ended
+// each test that failed, since a program or a machine is too slow then, rather than an answer wrong; otherwise Class. It
+// does not decide what passes.
+func (c *Checkpoint) ShownClass() Class { return c.ShownClassOf(slices.Values(c.Tests)) }
+
+// ShownClassOf does the same as ShownClass for other tests than those of c.
+func (c *Checkpoint) ShownClassOf(tests iter.Seq[Test]) Class {
+	if c.Outcome() != OutcomeFailed {
+		return c.Class
+	}
+	class := c.Class
+	for t := range tests {
+		switch {
 		case t.Status != TestFailed && t.Status != TestError:
 		case t.Verdict != TestTimeout:
-			return false
+			return c.Class
 		default:
-			limits++
+			class = SessionTimeout
 		}
 	}
-	return limits > 0 && c.Outcome() == OutcomeFailed
+	return class
 }
 
 // Test is one test of a checkpoint. ID is the pytest node id after the first "::"; File is the part before

@@ -2,8 +2,8 @@ package verdict
 
 import "testing"
 
-// A checkpoint timed out if a limit ended each test that failed, and if it failed; its verdict stays the same.
-func TestTimedOut(t *testing.T) {
+// A checkpoint is shown as timed out if a limit ended each test that failed, and if it failed; its verdict stays the same.
+func TestShownClass(t *testing.T) {
 	limit, wrong, good := Test{Group: Core, Status: TestFailed, Verdict: TestTimeout}, Test{Group: Core, Status: TestFailed}, Test{Group: Core, Status: TestPassed}
 	unneeded := Test{Group: "functionality", Status: TestError, Verdict: TestTimeout}
 	for _, c := range []struct {
@@ -23,8 +23,9 @@ func TestTimedOut(t *testing.T) {
 		if err := Grade(&one, CoreCases); err != nil {
 			t.Fatal(err)
 		}
-		if one.TimedOut() != c.timedOut || one.Passed && c.timedOut {
-			t.Errorf("%v %v: timed out %v, passed %v", c.class, c.tests, one.TimedOut(), one.Passed)
+		shown := one.ShownClass()
+		if (shown == SessionTimeout) != c.timedOut || !c.timedOut && shown != c.class || one.Passed && c.timedOut {
+			t.Errorf("%v %v: shown as %v, passed %v", c.class, c.tests, shown, one.Passed)
 		}
 	}
 }

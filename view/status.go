@@ -33,15 +33,13 @@ type StatusRow struct {
 
 // Judged fills in the last verdict of a checkpoint.
 func (r *StatusRow) Judged(c *report.Checkpoint) {
-	switch {
-	case c.Class != verdict.Judged:
-		r.Verdict = string(c.Class)
+	switch class := c.ShownClass(); {
+	case class != verdict.Judged:
+		r.Verdict = string(class)
 	case c.Passed:
 		r.Verdict = "passed"
 	case !c.Ruled():
 		r.Verdict = "scored"
-	case c.TimedOut():
-		r.Verdict = string(verdict.SessionTimeout)
 	default:
 		r.Verdict = "failed"
 	}

@@ -143,11 +143,8 @@ func VerdictWords(last report.Checkpoint) []string {
 	case c.Class == verdict.Judged && !c.Ruled():
 		words = []string{"scored"}
 	}
-	if c.TimedOut() {
-		words = append(words, string(verdict.SessionTimeout))
-	}
-	if c.Class != verdict.Judged {
-		words = append(words, string(c.Class), string(c.Class.Status()))
+	if class := c.ShownClass(); class != verdict.Judged {
+		words = append(words, string(class), string(class.Status()))
 	}
 	if c.State != "" {
 		words = append(words, c.State)
