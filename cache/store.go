@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -79,6 +80,11 @@ type CorruptError struct{ Digest Digest }
 
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("blob %s was corrupt in the store and has been dropped", e.Digest)
+}
+
+// IsLost reports whether an error is about a blob that the store lacks, or that was corrupt.
+func IsLost(err error) bool {
+	return errors.As(err, new(*MissingError)) || errors.As(err, new(*CorruptError))
 }
 
 // PutBytes stores b.

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -131,7 +130,7 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 		if next == g {
 			g.call.stores.Fetch(ctx, x.resultOutputs)
 			results, err := x.collect(context.WithoutCancel(ctx))
-			if !isLost(err) || left == 0 || ctx.Err() != nil {
+			if !cache.IsLost(err) || left == 0 || ctx.Err() != nil {
 				return x, results, err
 			}
 			x.dropDamaged(ctx)
@@ -227,10 +226,4 @@ func (x *execution) dropDamaged(ctx context.Context) {
 			cache.Intact(ctx, x.call.stores.Store, o)
 		}
 	}
-}
-
-func isLost(err error) bool {
-	var corrupt *cache.CorruptError
-	var missing *cache.MissingError
-	return errors.As(err, &corrupt) || errors.As(err, &missing)
 }

@@ -245,7 +245,7 @@ func (g *Got) differing(ctx context.Context, store cache.Store, dir string) erro
 
 // explainMissing adds an explanation to an error about a blob that the store no longer contains.
 func (g *Got) explainMissing(err error) error {
-	if isLost(err) {
+	if cache.IsLost(err) {
 		return fmt.Errorf("%w; `fevalgraph run --force '%s'` makes it again", err, g.Addr)
 	}
 	return err

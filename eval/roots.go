@@ -46,6 +46,14 @@ func (x *execution) roots(ids []graph.ID) []int32 {
 	return roots
 }
 
+// rootOf returns the root of a single node.
+func (x *execution) rootOf(id graph.ID) graph.ID {
+	for dep, ok := x.followed(id); ok; dep, ok = x.followed(id) {
+		id = dep
+	}
+	return id
+}
+
 // followed returns the dependency that a node follows, or that blocks it. A node with a separate cause has no such dependency.
 func (x *execution) followed(id graph.ID) (dep graph.ID, ok bool) {
 	if x.rep.IsCached(id) {

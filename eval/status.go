@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -136,7 +137,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 			known, recorded := last[one.Cell]
 			one.Last, err = x.project.Plan.Verdict(ctx, x.call.stores.Store, x.rep, cc)
 			switch {
-			case isLost(err):
+			case cache.IsLost(err):
 				one.State, one.Cause, one.Node = "stale", "its result is no longer in the store, or damaged", x.project.Plan.Graph.Node(cc.Aggregate).Addr
 			case err != nil:
 				return nil, exit.With(exit.NotJudged, err)
@@ -170,15 +171,11 @@ func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string
 	for _, id := range cc.Own {
 		st := x.rep.Status(id)
 		if state := stateOf(st); state != Fresh {
-			root := id
-			for st.Stale {
-				dep, ok := x.followed(root)
-				if !ok {
-					break
-				}
-				root = dep
+			cause := causeOf(st)
+			if st.Stale {
+				cause = causeOf(x.rep.Status(x.rootOf(id)))
 			}
-			return state, causeOf(x.rep.Status(root)), x.project.Plan.Graph.Node(id).Addr
+			return state, cause, x.project.Plan.Graph.Node(id).Addr
 		}
 	}
 	return Fresh, "", ""

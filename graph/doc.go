@@ -44,8 +44,8 @@
 //     maxPreemptions times, without counting as an attempt;
 //   - a CrowdedError, or an error of an exhausted machine: other work might have used the resource. The work
 //     is repeated once without concurrent attempts;
-//   - a blob is missing or damaged: the node is postponed to another pass of the execution, in which the
-//     blob's producer runs again, then the node. Other dependents are decided again if outputs differ;
+//   - a blob is missing or damaged: the node waits for another pass of the execution, which runs the
+//     blob's producer again, then the node. Other dependents are decided again if outputs differ;
 //   - a source changed while it was read: the node is decided again;
 //   - an AbsentError: the node is skipped;
 //   - an UnknownError, in a dry run: the key depends on an input that must not be queried. It is unknown

@@ -24,8 +24,13 @@ func (s *scheduler) exclusiveNames(id ID) []any {
 }
 
 // claim claims all resources of a node before it runs. If one is not free, it claims none and sets the
-// node aside.
+// node aside, as it does until the next pass if an input is lost.
 func (s *scheduler) claim(id ID) bool {
+	if s.lacksInput(id) {
+		s.countQueued(id, -1)
+		s.phase[id] = postponed
+		return false
+	}
 	things := s.exclusiveNames(id)
 	for _, thing := range things {
 		if waiting, claimed := s.claims[thing]; claimed {

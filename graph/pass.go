@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -18,7 +17,7 @@ import (
 // reopened describes a node that is to be decided in a pass after the first.
 type reopened struct {
 	forced bool // it must run again, regardless of the store
-	// outputs are those that its dependents were decided with, and usable whether they were.
+	// Its dependents were decided with outputs, and usable reports whether they had any.
 	outputs []cache.Output
 	usable  bool
 }
@@ -32,7 +31,7 @@ const maxPostponements = 4
 // because the store lacks an input, for example after gc or a flipped bit, and can succeed in another pass. If it
 // returns none, the blob was restored meanwhile.
 func (s *scheduler) findLost(ctx context.Context, a *attempt) (lost []ID, ok bool) {
-	if !isLost(a.result.err) {
+	if !cache.IsLost(a.result.err) {
 		return nil, false
 	}
 	s.mu.Lock()
@@ -84,22 +83,15 @@ func (s *scheduler) complete(ctx context.Context, o cache.Output) bool {
 	if known, ok := s.completes.Load(o); ok {
 		return known.(bool)
 	}
-	ok := !isLost(cache.OutputComplete(ctx, s.o.Store, o)) // a run finds other errors
+	ok := !cache.IsLost(cache.OutputComplete(ctx, s.o.Store, o)) // a run finds other errors
 	s.completes.Store(o, ok)
 	return ok
-}
-
-func isLost(err error) bool {
-	return errors.As(err, new(*cache.MissingError)) || errors.As(err, new(*cache.CorruptError))
 }
 
 // lacksInput reports whether an attempt of this pass has found an input of a node to be lost.
 func (s *scheduler) lacksInput(id ID) bool {
 	return len(s.lost) > 0 && slices.ContainsFunc(s.g.Node(id).Deps, func(d Dep) bool { return s.lost[d.On] })
 }
-
-// postpone sets a node aside until the next pass.
-func (s *scheduler) postpone(id ID) { s.phase[id] = postponed }
 
 // addLost notes nodes that must run again in the next pass.
 func (s *scheduler) addLost(lost []ID) {

@@ -100,19 +100,21 @@ func TestHealsWholeChain(t *testing.T) {
 	wantStates(t, l.g, p.executeWith(t.Context(), l.g, o), "a done", "b done", "c done")
 }
 
+// tries returns a task that is not reproducible: its output has the number of the attempt.
+func tries(n *int) *step {
+	return &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		*n++
+		return out(ctx, w, fmt.Sprintf("try %d", *n))
+	}}
+}
+
 // TestHealsWithAnotherOutput: work that is not reproducible gets a new output, and the users of the old one
 // follow.
 func TestHealsWithAnotherOutput(t *testing.T) {
 	store := newLossy()
 	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, n := New(), 0
-	a := add(g, "a", &step{
-		describe: func(*Manifest) error { return nil },
-		work: func(ctx context.Context, w *Work) (Outcome, error) {
-			n++
-			return out(ctx, w, fmt.Sprintf("try %d", n))
-		},
-	})
+	a := add(g, "a", tries(&n))
 	early := add(g, "early", join(strings.ToUpper), a)
 	late := add(g, "late", join(strings.ToTitle), a)
 	after := add(g, "after", join(nil), early, late)
@@ -133,10 +135,7 @@ func TestInputReplacedAfterUse(t *testing.T) {
 	store := newLossy()
 	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, n := New(), 0
-	a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-		n++
-		return out(ctx, w, fmt.Sprintf("try %d", n))
-	}})
+	a := add(g, "a", tries(&n))
 	hasRead := make(chan struct{})
 	early := add(g, "early", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		text, err := read(ctx, w, "a")
@@ -172,10 +171,7 @@ func TestStopBetweenPasses(t *testing.T) {
 	store := newLossy()
 	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, n := New(), 0
-	a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
-		n++
-		return out(ctx, w, fmt.Sprintf("try %d", n))
-	}})
+	a := add(g, "a", tries(&n))
 	early := add(g, "early", join(strings.ToUpper), a)
 	add(g, "noticer", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		if d, _ := w.Input("a", "out"); n == 1 {

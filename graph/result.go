@@ -138,7 +138,7 @@ func (s *scheduler) handleBreak(a *attempt) {
 		s.reconsider(id)
 	case postpone:
 		s.addLost(r.lost)
-		s.postpone(id)
+		s.phase[id] = postponed
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts, Reason: firstLine(r.err.Error())})
 	case tryAgain:
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,

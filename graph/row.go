@@ -19,9 +19,9 @@ type Row struct {
 	Answer
 }
 
-// RowsOf returns the rows of some nodes and of everything that they depend on, in topological order: of those that an
-// execution left with an answer that the next one can serve, and of those that failed, which have no outputs. It
-// reports whether all of them have an answer.
+// RowsOf returns the rows of some nodes and of everything that they depend on, in topological order. Nodes
+// without a row have no answer that the next execution can serve; failed ones have a row without outputs. ok reports
+// whether all have an answer.
 func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	closure := g.closureBelow(targets)
 	place := make(map[ID]int32, len(closure))

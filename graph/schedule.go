@@ -128,11 +128,6 @@ func (s *scheduler) startAttempts(start func(job)) {
 		p := s.pools[name]
 		for p.free > 0 && len(p.ready.ids) > 0 {
 			id := p.ready.pop()
-			if s.lacksInput(id) {
-				s.countQueued(id, -1)
-				s.postpone(id)
-				continue
-			}
 			slots := s.slotsOf(id)
 			if slots > p.free { // so that no other node takes them first
 				p.ready.push(id)

@@ -76,9 +76,7 @@ func (n *nodes) tree(ctx context.Context, id string) (*page.Tree, error) {
 		return known, nil
 	}
 	tree, err := readTree(ctx, n.source.Store, id)
-	var missing *cache.MissingError
-	var corrupt *cache.CorruptError
-	if err != nil && !errors.As(err, &missing) && !errors.As(err, &corrupt) {
+	if err != nil && !cache.IsLost(err) {
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	if len(n.trees) == mostTrees {
