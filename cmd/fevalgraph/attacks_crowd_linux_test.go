@@ -114,7 +114,7 @@ for _ in range(20):
 print(sum(map(int, sys.argv[1:])))
 `}.judge(t, realPath(t), nil)
 	})
-	t.Run("user limits of messages and pipes", func(t *testing.T) { // likewise
+	t.Run("user limits of messages and pipes", func(t *testing.T) { // of the same kind
 		crowding{"grade/descriptors": `main.py:import socket, time
 held = []
 try:

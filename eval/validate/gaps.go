@@ -16,7 +16,7 @@ import (
 )
 
 // gaps warns about suites without anything to judge, and about selected checkpoints without a submission. It
-// ignores invalid configurations, and without a suite those with references, which are no part of it, or of tasks
+// ignores invalid configurations, and without a suite those with references, which are not in it, or of tasks
 // alone.
 func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	if cfg == nil {
