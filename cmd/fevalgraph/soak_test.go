@@ -129,7 +129,9 @@ func (s *soak) judge(t *testing.T, c *checkout) {
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != s.judged {
 		t.Fatalf("fevalgraph run: %v, want exit code %d\n%s", cmd.ProcessState, s.judged, output(cmd))
 	}
-	s.check(t, c)
+	if s.check(t, c); t.Failed() {
+		t.Logf("after a failed check; the run printed:\n%s", output(cmd))
+	}
 }
 
 // round reports whether the run was still there to be disturbed.

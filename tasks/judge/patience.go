@@ -79,10 +79,12 @@ func doubtful(ends []backend.Ending) bool {
 // sleeps reports whether a program had a processor for so little of its time that it did not need one.
 func sleeps(e backend.Ending) bool { return float64(e.CPU) < asleep*float64(e.Clock) }
 
+// cpuOf returns the processor time that programs got while the solution ran, at least: an interactor that loops at the
+// end of its input does so after the solution's end.
 func cpuOf(ends []backend.Ending) time.Duration {
 	var all time.Duration
 	for _, e := range ends {
-		all += e.CPU
+		all += max(0, e.CPU-max(0, e.Clock-ends[0].Clock))
 	}
 	return all
 }

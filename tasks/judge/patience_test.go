@@ -34,6 +34,9 @@ func TestPatient(t *testing.T) {
 		e.Clock *= longer
 		return e
 	}
+	after := func(cpu, clock time.Duration) backend.Ending {
+		return backend.Ending{Status: backend.ClockLimit, CPU: cpu, Clock: clock, Contended: true}
+	}
 	done := backend.Ending{Status: backend.Exited, CPU: 900 * time.Millisecond, Clock: 9 * time.Second, Contended: true}
 	loops := backend.Ending{Status: backend.CPULimit, CPU: time.Second, Clock: 9 * time.Second, Contended: true}
 	for _, try := range []struct {
@@ -54,6 +57,7 @@ func TestPatient(t *testing.T) {
 		{"the machine got time to spare", [][]backend.Ending{{late(100*time.Millisecond, true)}, {later(800*time.Millisecond, false)}}, 2, backend.ClockLimit, clock},
 		{"talks, and was held up", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {done, {Status: backend.Exited}}}, 2, backend.Exited, done.Clock},
 		{"does not talk", [][]backend.Ending{{late(time.Millisecond, true), {Status: backend.Exited}}, {later(3*time.Millisecond, true), {Status: backend.Exited}}}, 2, backend.ClockLimit, clock},
+		{"waits for one that loops after it", [][]backend.Ending{{late(time.Millisecond, true), after(20*time.Millisecond, clock+30*time.Millisecond)}, {later(time.Millisecond, true), after(5*time.Second, longer*clock+6*time.Second)}}, 2, backend.ClockLimit, clock},
 		{"talks to a hanging one", [][]backend.Ending{{late(time.Millisecond, true), late(time.Millisecond, true)}, {later(3*time.Millisecond, true), later(time.Millisecond, true)}}, 2, backend.ClockLimit, clock},
 	} {
 		t.Run(try.name, func(t *testing.T) {
