@@ -52,7 +52,6 @@ type Decision struct {
 	Root         string `json:"-"`
 	RootCategory string `json:"-"`
 	RootState    string `json:"-"`
-	RootAddr     string `json:"-"` // address of the node with that cause
 	Feeds        bool   `json:"-"`
 }
 

@@ -58,14 +58,9 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields
 	}
-	for own := range x.decisions(x.project.Plan.Graph.Closure([]graph.ID{id})) {
-		if own.Addr != e.Addr {
-			continue
-		}
-		if own.RootAddr != own.Addr {
-			e.Root, e.RootAddr = own.Root, own.RootAddr
-		}
-		break
+	if root := x.rootOf(id); root != id {
+		d := x.decision(root)
+		e.Root, e.RootAddr = d.Cause, d.Addr
 	}
 	for _, d := range n.Deps {
 		e.Deps = append(e.Deps, x.decision(d.On))

@@ -20,7 +20,7 @@ func (x *execution) decisions(ids []graph.ID) iter.Seq[Decision] {
 			if int(roots[i]) != i {
 				from = x.decision(ids[roots[i]])
 			}
-			d.Root, d.RootCategory, d.RootState, d.RootAddr, d.Feeds = from.Cause, from.Category, from.State, from.Addr, feeds[i]
+			d.Root, d.RootCategory, d.RootState, d.Feeds = x.rootCause(id, ids[roots[i]]), from.Category, from.State, feeds[i]
 			if !yield(d) {
 				return
 			}
@@ -52,6 +52,17 @@ func (x *execution) rootOf(id graph.ID) graph.ID {
 		id = dep
 	}
 	return id
+}
+
+// rootCause returns the cause of a node's root. As in causes of the graph, it names the task that another node follows,
+// unless an input of that task changed.
+func (x *execution) rootCause(id, root graph.ID) string {
+	n, st := x.project.Plan.Graph.Node(root), x.rep.Status(root)
+	read := slices.ContainsFunc(st.Changes, func(c event.Change) bool { return c.Via != "" })
+	if root != id && n.Kind == plan.KindTask && !read {
+		return n.Addr + ": " + causeOf(st)
+	}
+	return causeOf(st)
 }
 
 // followed returns the dependency that a node follows, or that blocks it. A node with a separate cause has no such dependency.

@@ -173,7 +173,7 @@ func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string
 		if state := stateOf(st); state != Fresh {
 			cause := causeOf(st)
 			if st.Stale {
-				cause = causeOf(x.rep.Status(x.rootOf(id)))
+				cause = x.rootCause(id, x.rootOf(id))
 			}
 			return state, cause, x.project.Plan.Graph.Node(id).Addr
 		}

@@ -136,7 +136,7 @@ func summarise(changes []event.Change, via []*input) (cause string, category eve
 // that reads it. The inputs in between are in Status.Changes.
 func (in *input) changeText() string {
 	const maxCause = 300               // without a limit, causes would grow with every node that has several inputs
-	name := cmp.Or(in.dep.As, in.kind) // the only checkpoint of a cell can have no name
+	name := cmp.Or(in.dep.Shown, in.dep.As, in.kind) // the only checkpoint of a cell can have no name
 	cause, _, _ := strings.Cut(in.cause, attemptSeparator)
 	switch {
 	case !in.stale || cause == "" || len(cause) > maxCause:

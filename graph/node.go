@@ -83,6 +83,7 @@ type Dep struct {
 	On      ID
 	As      string
 	Outputs []string
+	Shown   string // its name in causes; "" means As
 }
 
 // Node is a piece of work.

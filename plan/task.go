@@ -139,7 +139,7 @@ func (c *compiler) place(addr, kind string, labels []graph.Label, from *lang.Out
 	p.Output, p.File, p.Any = from.Name, from.Output().Kind == lang.OutputFile, from.Output().Kind == lang.OutputAny
 	return c.addOnce(graph.Node{
 		Addr: addr, Kind: kind, Labels: labels, Task: &p, Pool: inProcessPool,
-		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{from.Name}}},
+		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{from.Name}, Shown: TaskAddress(from.Task)}},
 	})
 }
 
@@ -150,7 +150,7 @@ func (c *compiler) figures(cell *Cell, cp *lang.Checkpoint) (ids []graph.ID) {
 		ids = append(ids, c.addOnce(graph.Node{
 			Addr: address(KindFigures, t.Name), Kind: KindFigures, Labels: c.taskLabels(t), Pool: inProcessPool, Kept: true,
 			Task: &command.Figures{Task: t.Block, Metrics: t.Metrics()},
-			Deps: []graph.Dep{{On: on, As: command.FromTask, Outputs: t.Metrics()}},
+			Deps: []graph.Dep{{On: on, As: command.FromTask, Outputs: t.Metrics(), Shown: TaskAddress(t)}},
 		}))
 	}
 	return ids

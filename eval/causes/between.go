@@ -20,11 +20,12 @@ type differences struct {
 	unknown bool // other, unknown changes are possible
 }
 
-// difference describes a change. The text for a file lacks the name of its source, which the node
-// that reads the source adds.
+// difference describes a change. The text for a file lacks the name of its source, which the node that reads the
+// source adds; that for an own setting of a task lacks the task, which a node that uses its output adds.
 type difference struct {
 	text string
 	file bool
+	own  bool // of the node, not of a dependency
 }
 
 func (d *differences) add(more differences) {
@@ -87,9 +88,9 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 	switch {
 	case made:
 	case strings.HasPrefix(c.Field, "file "):
-		return differences{all: []difference{{graph.ChangeText(c), true}}}, nil
+		return differences{all: []difference{{text: graph.ChangeText(c), file: true}}}, nil
 	case oldErr != nil || newErr != nil:
-		return differences{all: []difference{{text: graph.ChangeText(c)}}}, nil
+		return differences{all: []difference{{text: graph.ChangeText(c), own: true}}}, nil
 	default:
 		return differences{all: f.content(ctx, c.Field, old, now)}, nil
 	}
@@ -114,9 +115,13 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 		}
 		named := differences{unknown: more.unknown}
 		for _, one := range more.all {
-			if one.file {
+			switch {
+			case one.file:
 				one = difference{text: label + ": " + one.text}
+			case maker[1].Kind == plan.KindTask && one.own:
+				one = difference{text: maker[1].Addr + ": " + one.text}
 			}
+			one.own = false
 			named.all = append(named.all, one)
 		}
 		found.add(named)
