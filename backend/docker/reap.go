@@ -85,7 +85,8 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 }
 
 // reapNetwork removes a network. Containers of dead runs can be on it, and a kept container could not be
-// started without it.
+// started without it. A container whose removal a dead run began, or a daemon that ended, is removed first: a daemon
+// refuses to disconnect it.
 func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
 	look, cancel := d.call(ctx)
 	defer cancel()
@@ -99,6 +100,9 @@ func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
 		}
 		if err == nil {
 			err = d.api.NetworkConnect(look, noNetwork, c.ID, nil)
+		}
+		if err != nil && mentions(err, "marked for removal") {
+			err = d.remove(ctx, c.ID)
 		}
 	}
 	if err != nil && !errdefs.IsNotFound(err) {

@@ -72,3 +72,28 @@ func TestReapLate(t *testing.T) {
 		})
 	}
 }
+
+// A daemon that ended while it removed a container completes that after it started again. Until then it refuses to
+// disconnect the container from the network of the dead run.
+func TestReapNetworkOfRemovedContainer(t *testing.T) {
+	f := newFakeDaemon(t)
+	const refused = "Container x is marked for removal and cannot be connected or disconnected to the network"
+	removed := false
+	f.on["GET /containers/json"] = says200([]map[string]any{{"Id": "x"}})
+	f.on["POST /containers/x/kill"] = fails(http.StatusConflict, "container x is not running")
+	f.on["POST /networks/fevalgraph-n/disconnect"] = fails(http.StatusForbidden, refused)
+	f.on["DELETE /containers/x"] = func(w http.ResponseWriter, r *http.Request) {
+		removed = true
+		noContent(w, r)
+	}
+	f.on["DELETE /networks/fevalgraph-n"] = func(w http.ResponseWriter, r *http.Request) {
+		if !removed {
+			fails(http.StatusForbidden, "network fevalgraph-n has active endpoints")(w, r)
+			return
+		}
+		noContent(w, r)
+	}
+	if err := f.reapNetwork(t.Context(), "fevalgraph-n"); err != nil {
+		t.Error(err)
+	}
+}
