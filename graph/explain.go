@@ -135,7 +135,7 @@ func summarise(changes []event.Change, via []*input) (cause string, category eve
 // changeText summarizes the change of an input by its original cause: the file or field, with the name of the input
 // that reads it. The inputs in between are in Status.Changes.
 func (in *input) changeText() string {
-	const maxCause = 300               // without a limit, causes would grow with every node that has several inputs
+	const maxCause = 300                             // without a limit, causes would grow with every node that has several inputs
 	name := cmp.Or(in.dep.Shown, in.dep.As, in.kind) // the only checkpoint of a cell can have no name
 	cause, _, _ := strings.Cut(in.cause, attemptSeparator)
 	switch {
