@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -43,7 +44,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 		return
 	}
 	changes := Diff(old, now)
-	via := s.trace(d, changes)
+	via := s.trace(ctx, d, changes)
 	st.Cause, st.Category = summarise(changes, via)
 	st.Changes = expand(changes, via)
 	if last.Broken != "" {
@@ -63,9 +64,9 @@ func (s *scheduler) manifest(ctx context.Context, k cache.Key) ([]Field, error) 
 	return DecodeManifest(r.Manifest)
 }
 
-// trace sets Via of changes that came from a dependency. It returns the input
-// for each change, or nil.
-func (s *scheduler) trace(d *decision, changes []event.Change) []*input {
+// trace sets Via of changes that came from a dependency. It returns the input for each change, or nil. A dependency that
+// is fresh, as another run has executed it, has the files of its output as its cause.
+func (s *scheduler) trace(ctx context.Context, d *decision, changes []event.Change) []*input {
 	byLabel := map[string]*input{}
 	for i := range d.inputs {
 		byLabel[d.inputs[i].dep.As+" "+RefusedOutput] = &d.inputs[i]
@@ -76,10 +77,63 @@ func (s *scheduler) trace(d *decision, changes []event.Change) []*input {
 	via := make([]*input, len(changes))
 	for i := range changes {
 		if in := byLabel[changes[i].Field]; in != nil {
+			if isTree := func(o cache.Output) bool { return o.Tree && o.Digest.String() == changes[i].New }; !in.stale && slices.ContainsFunc(in.outputs, isTree) {
+				in.changes = s.trees.compare(ctx, s.o.Store, changes[i])
+				in.cause, _ = summarise(in.changes, make([]*input, len(in.changes)))
+			}
 			via[i], changes[i].Via = in, s.g.Node(in.dep.On).Addr
 		}
 	}
 	return via
+}
+
+// treeDiffs compares trees of dependencies that ran since, each pair once: many nodes can have one input.
+type treeDiffs struct {
+	mu    sync.Mutex
+	known map[[2]string][]event.Change
+}
+
+// compare lists how the files of a tree differ before and after a change. It returns nil for another change, and if a tree
+// is no longer in the store.
+func (t *treeDiffs) compare(ctx context.Context, store cache.Store, c event.Change) []event.Change {
+	pair := [2]string{c.Old, c.New}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all, known := t.known[pair]
+	if !known {
+		all = CompareTrees(ctx, store, store, c)
+		if t.known == nil {
+			t.known = map[[2]string][]event.Change{}
+		}
+		t.known[pair] = all
+	}
+	return all
+}
+
+// CompareTrees lists how the files of a tree before a change, in one store, differ from those after it, in another. It
+// returns nil if either is not a tree, or not in its store.
+func CompareTrees(ctx context.Context, before, after cache.Store, c event.Change) []event.Change {
+	was, oldErr := treeFields(ctx, before, c.Old)
+	is, newErr := treeFields(ctx, after, c.New)
+	if oldErr != nil || newErr != nil {
+		return nil
+	}
+	return Diff(was, is)
+}
+
+// treeFields returns the files of a tree as fields of a manifest.
+func treeFields(ctx context.Context, store cache.Store, tree string) (all []Field, err error) {
+	root, err := cache.ParseDigest(tree)
+	if err != nil {
+		return nil, err
+	}
+	err = cache.WalkTree(ctx, store, root, func(e cache.Entry) error {
+		if !e.Dir {
+			all = append(all, Field{Label: "file " + e.Path, Value: strings.TrimSpace(fmt.Sprintf("%s %t %s", e.Digest, e.Executable, e.Link))})
+		}
+		return nil
+	})
+	return all, err
 }
 
 // expand inserts, after every changed dependency, the changes of the
@@ -92,7 +146,7 @@ func expand(changes []event.Change, via []*input) []event.Change {
 	for i, c := range changes {
 		all = append(all, c)
 		in := via[i]
-		if in == nil || seen[in.dep.On] || !in.stale {
+		if in == nil || seen[in.dep.On] {
 			continue
 		}
 		seen[in.dep.On] = true
@@ -139,7 +193,7 @@ func (in *input) changeText() string {
 	name := cmp.Or(in.dep.Shown, in.dep.As, in.kind) // the only checkpoint of a cell can have no name
 	cause, _, _ := strings.Cut(in.cause, attemptSeparator)
 	switch {
-	case !in.stale || cause == "" || len(cause) > maxCause:
+	case len(in.changes) == 0 && !in.stale || cause == "" || len(cause) > maxCause:
 		return name + " changed"
 	case slices.ContainsFunc(in.changes, func(c event.Change) bool { return c.Via != "" }):
 		return cause

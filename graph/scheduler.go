@@ -66,6 +66,7 @@ type scheduler struct {
 	reporting  int
 	fatal      error
 	spare      []*decision // for reuse
+	trees      treeDiffs
 
 	// What only few nodes have.
 	races       map[ID]int  // decisions repeated because a source changed

@@ -92,7 +92,7 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 	case oldErr != nil || newErr != nil:
 		return differences{all: []difference{{text: graph.ChangeText(c), own: true}}}, nil
 	default:
-		return differences{all: f.content(ctx, c.Field, old, now)}, nil
+		return differences{all: f.content(ctx, c.Field, c)}, nil
 	}
 	found.unknown = len(makers) == 0
 	for _, maker := range makers {
@@ -105,8 +105,8 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 		case plan.KindTestData:
 			label = "test data " + strings.TrimPrefix(maker[1].Addr, plan.KindTestData+":")
 		}
-		if len(maker[1].deps) == 0 && f.isTree(ctx, old, now) { // the part of a source that reaches the node
-			found.add(differences{all: f.content(ctx, label, old, now)})
+		if len(maker[1].deps) == 0 && len(graph.CompareTrees(ctx, f.was.store, f.is.store, c)) > 0 { // the part of a source that reaches the node
+			found.add(differences{all: f.content(ctx, label, c)})
 			continue
 		}
 		more, err := f.compareNodes(ctx, maker[0], maker[1])
@@ -169,39 +169,30 @@ func (n *node) producedOutput(content cache.Digest) bool {
 	return n != nil && slices.ContainsFunc(n.Outputs, func(o cache.Output) bool { return o.Digest == content })
 }
 
-func (f *Finder) isTree(ctx context.Context, old, now cache.Digest) bool {
-	_, oldErr := f.was.files(ctx, old)
-	_, newErr := f.is.files(ctx, now)
-	return oldErr == nil && newErr == nil
-}
-
 // content lists the files that differ between two trees, or reports that the content differs.
-func (f *Finder) content(ctx context.Context, label string, old, now cache.Digest) (all []difference) {
-	for _, text := range contentTexts(ctx, f.was, f.is, label, old, now) {
+func (f *Finder) content(ctx context.Context, label string, c event.Change) (all []difference) {
+	for _, text := range contentTexts(ctx, f.was.store, f.is.store, label, c) {
 		all = append(all, difference{text: text})
 	}
 	return all
 }
 
-func contentTexts(ctx context.Context, before, after reader, label string, old, now cache.Digest) (all []string) {
-	was, oldErr := before.files(ctx, old)
-	is, newErr := after.files(ctx, now)
-	if oldErr != nil || newErr != nil { // a file, or a tree that is missing
-		return []string{label + " changed"}
-	}
-	for _, change := range graph.Diff(was, is) {
+func contentTexts(ctx context.Context, before, after cache.Store, label string, c event.Change) (all []string) {
+	for _, change := range graph.CompareTrees(ctx, before, after, c) {
 		all = append(all, label+": "+graph.ChangeText(change))
+	}
+	if len(all) == 0 { // a file, or a tree that is missing
+		return []string{label + " changed"}
 	}
 	return all
 }
 
 // Texts describes a change as text: the files, for a changed tree that is in the store.
 func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
-	old, oldErr := cache.ParseDigest(c.Old)
-	now, newErr := cache.ParseDigest(c.New)
+	_, oldErr := cache.ParseDigest(c.Old)
+	_, newErr := cache.ParseDigest(c.New)
 	if oldErr != nil || newErr != nil {
 		return []string{graph.ChangeText(c)}
 	}
-	r := reader{store: store}
-	return contentTexts(ctx, r, r, c.Field, old, now)
+	return contentTexts(ctx, store, store, c.Field, c)
 }

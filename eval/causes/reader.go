@@ -2,7 +2,6 @@ package causes
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -18,16 +17,4 @@ func (r reader) manifest(ctx context.Context, key cache.Key) ([]graph.Field, err
 		return nil, err
 	}
 	return graph.DecodeManifest(record.Manifest)
-}
-
-// files returns the files of a tree as fields of a manifest.
-func (r reader) files(ctx context.Context, tree cache.Digest) ([]graph.Field, error) {
-	var all []graph.Field
-	err := cache.WalkTree(ctx, r.store, tree, func(e cache.Entry) error {
-		if !e.Dir {
-			all = append(all, graph.Field{Label: "file " + e.Path, Value: fmt.Sprintf("%s %t %s", e.Digest, e.Executable, e.Link)})
-		}
-		return nil
-	})
-	return all, err
 }
