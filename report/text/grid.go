@@ -82,7 +82,8 @@ func (g Grid) needed() int {
 // endsInProse reports whether the last column can be below the rows: it contains texts, and not only words.
 func (g Grid) endsInProse() bool {
 	last := len(g.Header) - 1
-	return last > 0 && !slices.Contains(g.Right, last) && g.width(last) > least
+	hasWords := func(row []string) bool { return last < len(row) && strings.Contains(row[last], " ") }
+	return last > 0 && !slices.Contains(g.Right, last) && (g.width(last) > least || slices.ContainsFunc(g.Rows, hasWords))
 }
 
 // splitCrowded returns the grid without its last column, and that column separately, if it would be wrapped after

@@ -116,6 +116,22 @@ func TestGridFoldsConstantColumns(t *testing.T) {
 	}
 }
 
+// A short cause does not shorten the names beside it.
+func TestGridKeepsNames(t *testing.T) {
+	g := Grid{Header: []string{"checkpoint", "run", "cause"}, Whole: []int{1}, Rows: [][]string{
+		{"checkpoint_1", "20261129-164222", "never ran"}, {"checkpoint_2", "20261129-164222", ""},
+	}}
+	const want = `CHECKPOINT    RUN
+-----------------------------
+checkpoint_1  20261129-164222
+    never ran
+checkpoint_2  20261129-164222
+`
+	if got := g.On(Page{Width: 36}).Text(); got != want {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 // Any table fits, and its numbers are complete.
 func TestGridFitsNames(t *testing.T) {
 	p := NewPalette(true)
