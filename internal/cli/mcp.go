@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/docs"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/internal/mcp"
 	"github.com/fevalgraph/fevalgraph/internal/subpath"
@@ -21,14 +22,15 @@ func (a *app) mcpCommand() *cobra.Command {
 	return command("mcp", "Run the MCP server for coding agents",
 		`Mcp is a server of the Model Context Protocol: an agent starts it and sends
 requests over stdin and stdout. Its tools are plan, explain, results, diff and
-log, which only read. It executes only what the project is trusted with.`,
+log, which only read, and run, for which the agent asks its user each time. It
+executes only what the project is trusted with.`,
 		`  fevalgraph mcp
   fevalgraph mcp -C evals`,
 		func(cmd *cobra.Command, args []string) error {
 			if _, ok := view.Terminal(a.io.In); ok {
 				return usageError(cmd, errors.New("mcp is started by an agent, not in a terminal"))
 			}
-			err := mcp.Serve(cmd.Context(), io.NopCloser(a.io.In), stdio{nil, a.io.Out}, mcp.Options{Version: Version(), Call: a.asker()})
+			err := mcp.Serve(cmd.Context(), io.NopCloser(a.io.In), stdio{nil, a.io.Out}, mcp.Options{Version: Version(), Call: a.asker(), Schema: docs.Schema})
 			if err != nil {
 				return exit.With(exit.NotJudged, err)
 			}

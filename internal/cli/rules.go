@@ -63,7 +63,7 @@ var Rules = map[string]Rule{
 	"get":                  {ReachTrusted, ReachTrusted, WritesNamed},
 	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"lsp":                  {ReachNothing, ReachNothing, WritesNothing},
-	"mcp":                  {ReachTrusted, ReachTrusted, WritesNothing},
+	"mcp":                  {ReachProject, ReachProject, WritesProject}, // its tool run
 	"doctor":               {ReachTrusted, ReachTrusted, WritesTemp},
 	"clean":                {ReachNothing, ReachTrusted, WritesState},
 	"bundle":               {ReachNothing, ReachTrusted, WritesNamed},

@@ -33,7 +33,7 @@ var anyone = []string{"internal/capped", "internal/certificates", "internal/froz
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "eval/exit", "backend", "backend/kinds", "backend/worker/workerhost"}, "main hands over the program's parts, and exits"},
 	{"cmd/fevalgraph/fevalgraph-worker", []string{"backend", "backend/worker/workerhost", "backend/remote/remotehost", "backend/remote/wire"}, "it is small: what it links is sent to other machines and started for each command"},
-	{"internal/cli", []string{"eval", "eval/compare", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shards", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote/wire", "backend/remote/remotehost", "internal/lsp", "internal/mcp", "internal/otlp"}, "a command is flags, one call of eval, and a view"},
+	{"internal/cli", []string{"eval", "eval/compare", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shards", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "docs", "examples", "backend/worker/workerhost", "backend/remote/wire", "backend/remote/remotehost", "internal/lsp", "internal/mcp", "internal/otlp"}, "a command is flags, one call of eval, and a view"},
 	{"internal/cli/complete", []string{"eval", "event"}, "it describes valid words, for any command"},
 	{"internal/cli/describe", []string{"eval", "eval/generate", "eval/options", "eval/provenance", "eval/release", "eval/selection", "eval/shards", "eval/upkeep", "eval/user", "eval/validate", "view", "report", "report/text", "event", "lang", "lang/diag", "plan", "graph", "gen"}, "it puts into words what it was handed, and runs nothing"},
 	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it sends prompts to models and writes files; it evaluates nothing, and evaluation does not know it"},
@@ -117,7 +117,7 @@ var rooms = []room{
 	{"report/text", nil, "it lays out any text"},
 	{"view", []string{"event", "report", "report/text", "verdict", "lang/diag"}, "it shows what others decided"},
 	{"examples", nil, "they are files for humans"},
-	{"docs", nil, "they are pages for humans"},
+	{"docs", nil, "they are pages for humans, and schemas for programs"},
 	{"bench", nil, "it measures from outside"},
 	{"bench/remote", []string{"backend/remote/wire", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},

@@ -1,6 +1,6 @@
 // Package mcp answers questions of coding agents about a project, by the Model Context Protocol over two
-// streams. Each tool is a command with read access, whose output is the answer; the package itself decides and
-// runs nothing.
+// streams. Each tool is a command, whose output is the answer; the package itself decides and runs nothing. All
+// commands but run have read access, and run is called only if the agent's user agrees.
 package mcp
 
 import (
@@ -23,6 +23,8 @@ type Options struct {
 	Version string
 	// Call executes a command with its arguments, and returns its output and whether it succeeded.
 	Call func(ctx context.Context, args []string) (printed string, ok bool)
+	// Schema returns the JSON schema of an object that a command prints with --json.
+	Schema func(name string) json.RawMessage
 }
 
 // tool is a command that agents can call.
@@ -32,22 +34,26 @@ type tool struct {
 	// arguments are the command's arguments in order, as pairs of name and description. The first missing one
 	// ends the list.
 	arguments [][2]string
-	required  int  // number of required arguments
-	list      bool // whether the last is a list
-	foreign   bool // whether the output quotes what submissions and their tests printed
+	required  int    // number of required arguments
+	list      bool   // whether the last is a list
+	foreign   bool   // whether the output quotes what submissions and their tests printed
+	schema    string // of the output; "" is text
+	consent   bool   // whether it executes something, so that the user must agree
 }
 
 var tools = []tool{
 	{"plan", "What a run would judge, and why: each stale node with its cause. Changes nothing.", []string{"plan", "--json"},
-		[][2]string{{"selectors", "which nodes, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}}, 0, true, false},
+		[][2]string{{"selectors", "which nodes, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}}, 0, true, false, "plan", false},
 	{"explain", "Why a checkpoint was judged, would be, or was served from the store: fields and files that differ.", []string{"explain", "--json"},
-		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false, false},
+		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false, false, "explain", false},
 	{"results", "The last verdicts with every test and its message.", []string{"results", "--format", "json"},
-		[][2]string{{"selectors", "which cells, such as solution=NAME or verdict=failed; all by default"}}, 0, true, true},
+		[][2]string{{"selectors", "which cells, such as solution=NAME or verdict=failed; all by default"}}, 0, true, true, "results", false},
 	{"diff", "Verdicts that differ between two runs, each with its cause.", []string{"diff", "--format", "json"},
-		[][2]string{{"before", "a run, such as latest~1"}, {"after", "a run, or now"}}, 0, false, true},
+		[][2]string{{"before", "a run, such as latest~1"}, {"after", "a run, or now"}}, 0, false, true, "diff", false},
 	{"log", "What a node printed, such as pytest's output.", []string{"log"},
-		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false, true},
+		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false, true, "", false},
+	{"run", "Judges what is stale, after the user has agreed, and returns a table of verdicts. It executes submissions.", []string{"run"},
+		[][2]string{{"selectors", "what to judge, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}}, 0, true, true, "", true},
 }
 
 // untrusted follows an answer with foreign text, which can address the agent, and is part of the tool's description.
@@ -67,18 +73,23 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		if t.foreign {
 			about += " " + untrusted
 		}
-		s.AddTool(&mcp.Tool{Name: t.name, Description: about, InputSchema: t.schema(), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
-			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				args, err := t.args(r.Params.Arguments)
-				if err != nil {
-					return answer(err.Error(), false), nil
-				}
-				answered := answer(o.Call(ctx, args))
-				if t.foreign {
-					answered.Content = append(answered.Content, &mcp.TextContent{Text: untrusted})
-				}
-				return answered, nil
-			})
+		described := &mcp.Tool{Name: t.name, Description: about, InputSchema: t.input(), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !t.consent}}
+		if t.schema != "" {
+			described.OutputSchema = objectSchema(o.Schema(t.schema))
+		}
+		s.AddTool(described, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			args, err := t.args(r.Params.Arguments)
+			if err != nil {
+				return answer(err.Error(), false), nil
+			}
+			if t.consent && len(r.Params.InputResponses) == 0 {
+				return o.ask(ctx, args), nil
+			}
+			if t.consent && !agreed(r.Params.InputResponses) {
+				return answer("the user did not agree to the run\n", false), nil
+			}
+			return t.answer(o.Call(ctx, args)), nil
+		})
 	}
 	whole := &wholeWrites{WriteCloser: out}
 	c := &conversation{Transport: &mcp.IOTransport{Reader: newLines(in, whole), Writer: whole}, closed: make(chan struct{})}
@@ -95,6 +106,7 @@ type conversation struct {
 	mcp.Transport
 	mcp.Connection
 	asked  sync.Map       // pending requests by jsonrpc.ID
+	asks   atomic.Int64   // pending requests to the agent
 	open   sync.WaitGroup // counts asked
 	ended  atomic.Bool
 	close  sync.Once
@@ -112,6 +124,13 @@ func (c *conversation) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if _, twice := c.asked.LoadOrStore(r.ID, true); !twice {
 			c.open.Add(1)
 		}
+	}
+	if _, ok := m.(*jsonrpc.Response); ok {
+		c.asks.Add(-1)
+	}
+	if errors.Is(err, io.EOF) && c.asks.Load() > 0 { // no answer will come
+		c.ended.Store(true)
+		return m, err
 	}
 	if errors.Is(err, io.EOF) {
 		c.ended.Store(true)
@@ -135,12 +154,56 @@ func (c *conversation) Write(ctx context.Context, m jsonrpc.Message) error {
 			defer c.open.Done()
 		}
 	}
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		c.asks.Add(1)
+	}
 	return c.Connection.Write(ctx, m)
 }
 
 func (c *conversation) Close() error {
 	c.close.Do(func() { close(c.closed) })
 	return c.Connection.Close()
+}
+
+// consent is the id of the question to the user.
+const consent = "run"
+
+// ask returns the question to the user whether a run may start, with what it would judge.
+func (o *Options) ask(ctx context.Context, run []string) *mcp.CallToolResult {
+	const shown = 4 << 10 // bytes of the plan
+	printed, ok := o.Call(ctx, append([]string{"plan"}, run[1:]...))
+	if !ok {
+		return answer(printed, false)
+	}
+	if len(printed) > shown {
+		printed = strings.ToValidUTF8(printed[:shown], "") + "\n[...]\n"
+	}
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{consent: &mcp.ElicitParams{
+		Message:         "Run this? It executes submissions.\n\n" + printed,
+		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+	}}}
+}
+
+// agreed reports whether the user agreed to a run.
+func agreed(responses mcp.InputResponseMap) bool {
+	said, ok := responses[consent].(*mcp.ElicitResult)
+	return ok && said.Action == "accept"
+}
+
+// answer returns the answer of a command. An object is complete, or is not an answer.
+func (t *tool) answer(printed string, ok bool) *mcp.CallToolResult {
+	if t.schema != "" && ok && len(printed) > most {
+		return answer(fmt.Sprintf("the answer has %d bytes, more than %d; use selectors for less\n", len(printed), most), false)
+	}
+	ok = ok && (t.schema == "" || json.Valid([]byte(printed)))
+	answered := answer(printed, ok)
+	if t.schema != "" && ok {
+		answered.StructuredContent = json.RawMessage(printed)
+	}
+	if t.foreign {
+		answered.Content = append(answered.Content, &mcp.TextContent{Text: untrusted})
+	}
+	return answered
 }
 
 func answer(printed string, ok bool) *mcp.CallToolResult {
@@ -150,8 +213,16 @@ func answer(printed string, ok bool) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: !ok, Content: []mcp.Content{&mcp.TextContent{Text: printed}}}
 }
 
-// schema returns the JSON schema of a tool's arguments.
-func (t *tool) schema() map[string]any {
+// objectSchema says, as the protocol demands, that what a schema describes is an object; one of several forms is, too.
+func objectSchema(text json.RawMessage) map[string]any {
+	schema := map[string]any{}
+	_ = json.Unmarshal(text, &schema)
+	schema["type"] = "object"
+	return schema
+}
+
+// input returns the JSON schema of a tool's arguments.
+func (t *tool) input() map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for i, a := range t.arguments {
 		p := map[string]any{"type": "string", "description": a[1]}

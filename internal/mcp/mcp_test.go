@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -13,18 +14,32 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// connect returns a client of a server whose commands print their arguments.
-func connect(t *testing.T) *mcp.ClientSession {
+// schema is a schema of any object, in the form of several.
+func schema(string) json.RawMessage { return json.RawMessage(`{"anyOf": [{"type": "object"}]}`) }
+
+// connect returns a client of a server whose commands print their arguments. User answers the server's questions; nil
+// means that the agent cannot ask.
+func connect(t *testing.T, user func(question string) (action string)) *mcp.ClientSession {
 	t.Helper()
+	var options mcp.ClientOptions
+	if user != nil {
+		options.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: user(r.Params.Message)}, nil
+		}
+	}
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- Serve(context.WithoutCancel(t.Context()), fromClient, toClient, Options{Version: "1", Call: func(_ context.Context, args []string) (string, bool) {
-			return strings.Join(args, "|") + strings.Repeat("x", most)[:len(args)/5*most], !slices.Contains(args, "wrong")
+		served <- Serve(context.WithoutCancel(t.Context()), fromClient, toClient, Options{Version: "1", Schema: schema, Call: func(_ context.Context, args []string) (string, bool) {
+			said := strings.Join(args, "|") + strings.Repeat("x", most)[:len(args)/5*most]
+			if slices.Contains(args, "--json") || slices.Contains(args, "json") {
+				said = `{"args":"` + said + `"}`
+			}
+			return said, !slices.Contains(args, "wrong")
 		}})
 	}()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &options).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,14 +53,17 @@ func connect(t *testing.T) *mcp.ClientSession {
 }
 
 func TestServe(t *testing.T) {
-	s := connect(t)
+	s := connect(t, nil)
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) != len(tools) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for _, tool := range list.Tools {
-		if !tool.Annotations.ReadOnlyHint {
-			t.Errorf("%s can write", tool.Name)
+		if tool.Annotations.ReadOnlyHint != (tool.Name != "run") {
+			t.Errorf("%s can write: %v", tool.Name, !tool.Annotations.ReadOnlyHint)
+		}
+		if text := tool.Name == "run" || tool.Name == "log"; (tool.OutputSchema == nil) != text {
+			t.Errorf("%s has the schema %v", tool.Name, tool.OutputSchema)
 		}
 	}
 	for _, try := range []struct {
@@ -60,7 +78,7 @@ func TestServe(t *testing.T) {
 		{"explain", map[string]any{"node": "wrong"}, "explain|--json|--|wrong", true},
 		{"diff", map[string]any{"after": "now"}, "diff|--format|json|--", false},
 		{"log", map[string]any{"node": "a/b"}, "log|--|a/b", false},
-		{"plan", map[string]any{"selectors": []string{"a", "b"}}, "use selectors for less", false},
+		{"plan", map[string]any{"selectors": []string{"a", "b"}}, "use selectors for less", true},
 	} {
 		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: try.tool, Arguments: try.arguments})
 		if err != nil {
@@ -69,6 +87,9 @@ func TestServe(t *testing.T) {
 		}
 		if said := r.Content[0].(*mcp.TextContent).Text; !strings.Contains(said, try.want) || r.IsError != try.isError || len(said) > most+100 {
 			t.Errorf("%s %v: %.200s, error %v", try.tool, try.arguments, said, r.IsError)
+		}
+		if object := r.StructuredContent != nil; object != (try.tool != "log" && !r.IsError) {
+			t.Errorf("%s %v: structured content %v", try.tool, try.arguments, r.StructuredContent)
 		}
 		quotes := try.tool == "diff" || try.tool == "log"
 		if marked := len(r.Content) == 2 && r.Content[1].(*mcp.TextContent).Text == untrusted; marked != quotes {
@@ -82,6 +103,72 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A run needs the user's consent each time, and the question has what it would judge.
+func TestConsent(t *testing.T) {
+	for _, try := range []struct {
+		action string // "" means that the agent cannot ask
+		want   string
+		ran    bool
+	}{
+		{"accept", "run|--|problem=a", true},
+		{"decline", "did not agree", false},
+		{"cancel", "did not agree", false},
+		{"", "elicitation", false},
+	} {
+		var questions []string
+		user := func(question string) string {
+			questions = append(questions, question)
+			return try.action
+		}
+		if try.action == "" {
+			user = nil
+		}
+		s := connect(t, user)
+		for range 2 {
+			r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "run", Arguments: map[string]any{"selectors": []string{"problem=a"}}})
+			said := fmt.Sprint(err)
+			if err == nil {
+				said = r.Content[0].(*mcp.TextContent).Text
+			}
+			if ran := err == nil && !r.IsError; ran != try.ran || !strings.Contains(said, try.want) {
+				t.Errorf("%q: %s, ran %v", try.action, said, ran)
+			}
+		}
+		for _, question := range questions {
+			if !strings.Contains(question, "plan|--|problem=a") {
+				t.Errorf("the question is %q", question)
+			}
+		}
+		if user != nil && len(questions) != 2 {
+			t.Errorf("%q: %d questions for two runs", try.action, len(questions))
+		}
+	}
+}
+
+// An agent that ends while its user is asked ends the server.
+func TestInputEndsAtQuestion(t *testing.T) {
+	asked := strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1) +
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run","arguments":{}}}` + "\n"
+	in, agent := io.Pipe()
+	var said strings.Builder
+	ended := make(chan error, 1)
+	ran := false
+	go func() {
+		ended <- Serve(t.Context(), in, written{&said}, Options{Schema: schema, Call: func(_ context.Context, args []string) (string, bool) {
+			ran = ran || args[0] == "run"
+			return "planned", true
+		}})
+	}()
+	if _, err := io.WriteString(agent, asked); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // the question, or not: both must end
+	agent.Close()
+	if err := <-ended; err != nil || ran {
+		t.Errorf("%v, ran %v; it said %s", err, ran, said.String())
+	}
+}
+
 // An agent that sends requests, closes the input and reads gets its answers.
 func TestInputEnds(t *testing.T) {
 	asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
@@ -91,9 +178,9 @@ func TestInputEnds(t *testing.T) {
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"plan","arguments":{}}}
 `
 	var said strings.Builder
-	err := Serve(t.Context(), io.NopCloser(strings.NewReader(asked)), written{&said}, Options{Call: func(context.Context, []string) (string, bool) {
+	err := Serve(t.Context(), io.NopCloser(strings.NewReader(asked)), written{&said}, Options{Schema: schema, Call: func(context.Context, []string) (string, bool) {
 		time.Sleep(50 * time.Millisecond)
-		return "planned", true
+		return `{"planned":1}`, true
 	}})
 	if err != nil {
 		t.Error(err)
@@ -137,7 +224,7 @@ func TestBadLines(t *testing.T) {
 		{"\r", ``},
 	} {
 		said := &strings.Builder{}
-		err := Serve(t.Context(), io.NopCloser(strings.NewReader(initialize+try.line+"\n"+`{"jsonrpc":"2.0","id":9,"method":"ping"}`+"\n")), written{said}, Options{})
+		err := Serve(t.Context(), io.NopCloser(strings.NewReader(initialize+try.line+"\n"+`{"jsonrpc":"2.0","id":9,"method":"ping"}`+"\n")), written{said}, Options{Schema: schema})
 		if err != nil {
 			t.Errorf("%.80s: %v", try.line, err)
 		}
@@ -182,7 +269,7 @@ func TestBeforeInitialize(t *testing.T) {
 	said := &strings.Builder{}
 	in, agent := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(t.Context(), in, written{said}, Options{}) }()
+	go func() { served <- Serve(t.Context(), in, written{said}, Options{Schema: schema}) }()
 	io.WriteString(agent, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
 	agent.Close()
 	if err := <-served; err != nil {
