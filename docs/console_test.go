@@ -213,7 +213,6 @@ var changing = []struct {
 	{regexp.MustCompile(`HASH/\d+`), "DIGEST"},
 	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?m?s\b`), "DURATION"},
 	{regexp.MustCompile(`("(?:[a-z_]*seconds|duration_ms)": ?)[0-9.e+-]+`), "${1}N"},
-	{regexp.MustCompile(`("saved_bytes": ?)\d+`), "${1}N"}, // of logs with durations
 	{regexp.MustCompile(`\b\d+(\.\d+)? [KMG]?i?B\b`), "SIZE"},
 	{regexp.MustCompile(`\d+ blobs`), "N blobs"},
 	{regexp.MustCompile(`blobs +\d+`), "blobs N"},

@@ -198,7 +198,6 @@ func (x *execution) refutes() func(*partState) bool {
 func (x *execution) countEarlier(ran map[string]bool) {
 	for _, id := range x.rep.Nodes {
 		if st := x.rep.Status(id); st.State == event.Cached && ran[x.project.Plan.Graph.Node(id).Addr] {
-			st.Earlier = true
 			x.rep.Cached--
 			x.rep.Executed++
 		}

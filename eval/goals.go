@@ -141,9 +141,6 @@ func (g *goals) nodes() []graph.ID { return g.project.Plan.Graph.Closure(g.targe
 type counts struct {
 	nodes   int // all nodes
 	decided int // nodes that the engine decides
-	// Savings of serving the others; see event.RunEnd.
-	bytes   int64
-	seconds float64
 }
 
 // count counts the nodes of the goals. Those of closed partitions are counted by their facts.
@@ -152,7 +149,7 @@ func (g *goals) count() counts {
 	common := map[string]bool{}
 	for _, part := range g.project.closed() {
 		f := part.facts
-		c.nodes, c.bytes, c.seconds = c.nodes+f.Own, c.bytes+f.SavedBytes, c.seconds+f.SavedSeconds
+		c.nodes += f.Own
 		for _, ref := range f.Common {
 			common[ref.Addr] = true
 		}
@@ -164,14 +161,8 @@ func (g *goals) count() counts {
 	}
 	for _, id := range g.nodes() {
 		c.nodes++
-		pinned := g.project.Plan.Graph.Node(id).Pinned
-		if pinned == nil {
+		if g.project.Plan.Graph.Node(id).Pinned == nil {
 			c.decided++
-			continue
-		}
-		c.seconds += pinned.Seconds
-		for _, o := range pinned.Outputs {
-			c.bytes += o.Digest.Size
 		}
 	}
 	return c

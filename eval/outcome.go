@@ -94,8 +94,6 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 		all.AddTasks(out.Tasks)
 		out.End.Verdicts = all.Summary().String()
 	}
-	out.End.SavedBytes, out.End.SavedSeconds = rep.Saved()
-	out.End.SavedBytes, out.End.SavedSeconds = out.End.SavedBytes+c.bytes, out.End.SavedSeconds+c.seconds
 	return out
 }
 

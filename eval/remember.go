@@ -173,10 +173,6 @@ func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell)
 	m.own = m.own[:0]
 	for i := range table {
 		row := &table[i]
-		for _, o := range row.Outputs {
-			f.SavedBytes += o.Digest.Size
-		}
-		f.SavedSeconds += row.Seconds
 		if id, ok := m.x.project.Plan.Graph.Lookup(row.Addr); ok && row.Kind == plan.KindTask {
 			f.Tasks = append(f.Tasks, m.tasks.result(m.x.project.Plan.Graph.Node(id), m.x.rep.Status(id)))
 		}

@@ -238,9 +238,6 @@ type RunEnd struct {
 	Exit        int     `json:"exit"`
 	Judged      int     `json:"judged,omitempty"`   // checkpoints for which this run executed work
 	Verdicts    string  `json:"verdicts,omitempty"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"
-	// Size of the cached nodes' outputs, and the time that they took when they ran.
-	SavedBytes   int64   `json:"saved_bytes,omitempty"`
-	SavedSeconds float64 `json:"saved_seconds,omitempty"`
 }
 
 // RunAgain reports that the nodes are decided again, since the run made an output that earlier results do not rest

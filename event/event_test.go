@@ -34,8 +34,8 @@ var every = []struct {
 		`{"type":"verdict","addr":"a","outcome":"failed","class":"judged","score":0.5,"detail":"core 0/1"}`},
 	{Generated{Type: "generated", Generator: "g", Problem: "p", Checkpoint: "c", Attempt: 2, Path: "generated/g/p/2/c", Outcome: "unusable", Asked: true, Reason: "r", InputTokens: 3, OutputTokens: 4, Cost: &half},
 		`{"type":"generated","generator":"g","problem":"p","checkpoint":"c","attempt":2,"path":"generated/g/p/2/c","outcome":"unusable","asked":true,"reason":"r","input_tokens":3,"output_tokens":4,"cost":0.5}`},
-	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Skipped: 10, Interrupted: 6, Preempted: 11, Seconds: 7.5, Exit: 8, Judged: 12, Verdicts: "1 cell, 1 checkpoint: 1 passed", SavedBytes: 9, SavedSeconds: 1.5},
-		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"skipped":10,"interrupted":6,"preempted":11,"seconds":7.5,"exit":8,"judged":12,"verdicts":"1 cell, 1 checkpoint: 1 passed","saved_bytes":9,"saved_seconds":1.5}`},
+	{RunEnd{Type: "run.end", Run: "r1", Nodes: 9, Executed: 1, Cached: 2, Failed: 3, Broken: 4, Blocked: 5, Skipped: 10, Interrupted: 6, Preempted: 11, Seconds: 7.5, Exit: 8, Judged: 12, Verdicts: "1 cell, 1 checkpoint: 1 passed"},
+		`{"type":"run.end","run":"r1","nodes":9,"executed":1,"cached":2,"failed":3,"broken":4,"blocked":5,"skipped":10,"interrupted":6,"preempted":11,"seconds":7.5,"exit":8,"judged":12,"verdicts":"1 cell, 1 checkpoint: 1 passed"}`},
 }
 
 func TestCodec(t *testing.T) {

@@ -8,16 +8,14 @@ import (
 	"os"
 )
 
-// Served sums up the work that the store saved in the recorded runs of a project.
+// Served counts the nodes in the recorded runs of a project.
 type Served struct {
-	Runs   int     `json:"runs"`
-	Hits   int     `json:"hits"`   // nodes that were served
-	Misses int     `json:"misses"` // nodes that ran
-	Bytes  int64   `json:"bytes"`  // of the outputs of served nodes; of trees only the listings
-	Time   float64 `json:"seconds"`
+	Runs   int `json:"runs"`
+	Hits   int `json:"hits"`   // nodes that were served
+	Misses int `json:"misses"` // nodes that ran
 }
 
-// ServedIn sums up the runs of a project's state directory that have ended.
+// ServedIn counts the nodes in the runs of a project's state directory that have ended.
 func ServedIn(state Records) (Served, error) {
 	var s Served
 	ids, err := Runs(state)
@@ -35,8 +33,6 @@ func ServedIn(state Records) (Served, error) {
 		s.Runs++
 		s.Hits += end.Cached
 		s.Misses += end.Executed
-		s.Bytes += end.SavedBytes
-		s.Time += end.SavedSeconds
 	}
 	return s, nil
 }

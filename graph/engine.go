@@ -99,7 +99,6 @@ type Status struct {
 	WasFailed bool        // it failed
 	Withheld  bool        // broken because Options.Refuse did not let it run
 	Stored    bool        // the store has the answer under Key
-	Earlier   bool        // it is cached, and its work was done earlier in the same run; set by callers
 	Input     bool        // failed because a source could not be used
 	Foreign   bool        // the store has a record for its key that another key signed
 	Key       cache.Key   // zero if it could not be computed
@@ -217,22 +216,6 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 		r.Preempted += times
 	}
 	return r, err
-}
-
-// Saved returns the size of the cached nodes' outputs in bytes, counting only the listings of trees, and
-// the seconds of work that produced them.
-func (r *Report) Saved() (bytes int64, seconds float64) {
-	for _, id := range r.Nodes {
-		st := r.Status(id)
-		if st.State != event.Cached || st.Earlier {
-			continue
-		}
-		for _, o := range st.Outputs {
-			bytes += o.Digest.Size
-		}
-		seconds += st.Saved
-	}
-	return bytes, seconds
 }
 
 func (r *Report) count() {

@@ -20,7 +20,7 @@ func TestGitHubChangesGolden(t *testing.T) {
 	}
 	before.Cells = before.Cells[:len(before.Cells)-1]
 	before.Cells = append(before.Cells, Cell{Problem: "old", Solution: "x|y", Backend: "local.host", Status: verdict.Success})
-	o := Options{Before: before, Served: "1,204 of 1,240 nodes served, saved 3h12m."}
+	o := Options{Before: before, Served: "1,204 of 1,240 nodes served."}
 	golden(t, "changes.github", render(t, "github", mixed(), o))
 	var b bytes.Buffer
 	if err := WriteAnnotations(&b, mixed(), before); err != nil {

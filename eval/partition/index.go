@@ -102,9 +102,6 @@ type Facts struct {
 	Common   []CommonRef // shared nodes
 	Summary  []report.CellRow
 	Tasks    []report.Task // tasks that its cells need
-	// Savings of serving every node; see event.RunEnd.
-	SavedBytes   int64
-	SavedSeconds float64
 }
 
 func indexPath(state string) string  { return filepath.Join(StoreIn(state).Dir, "index") }

@@ -23,8 +23,7 @@ func openShared(o *options.Options, readOnly bool) (*cache.Disk, error) {
 	return disk, nil
 }
 
-// StoreStats describes the content of the store, and the work that it saved in the recorded runs of the
-// project.
+// StoreStats describes the content of the store, and counts the nodes that it served in the recorded runs of the project.
 type StoreStats struct {
 	cache.Stats
 	Dir    string

@@ -42,7 +42,7 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 			return err
 		}
 	}
-	o.Served = avoidedWork(project.Records(), results.Run)
+	o.Served = servedNodes(project.Records(), results.Run)
 	if f.comment != "" {
 		o.Limit = report.CommentLimit
 		err := atomicfile.WriteFrom(project.Path(f.comment), 0o644, func(w io.Writer) error {
@@ -84,8 +84,8 @@ func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error)
 	return results, true, err
 }
 
-// avoidedWork describes the work that a run avoided; "" without a record of it.
-func avoidedWork(records event.Records, run string) string {
+// servedNodes returns the number of nodes that a run served, as a sentence; "" without a record of it.
+func servedNodes(records event.Records, run string) string {
 	past, err := event.FindRun(records, run)
 	if err != nil {
 		return ""
@@ -94,11 +94,7 @@ func avoidedWork(records event.Records, run string) string {
 	if err != nil || !ok || end.Nodes == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s of %s nodes served", text.Thousands(end.Cached), text.Thousands(end.Nodes))
-	if end.SavedSeconds >= 1 {
-		s += ", saved " + text.Duration(end.SavedSeconds)
-	}
-	return s + "."
+	return fmt.Sprintf("%s of %s nodes served.", text.Thousands(end.Cached), text.Thousands(end.Nodes))
 }
 
 func appendFile(name string, write func(io.Writer) error) error {

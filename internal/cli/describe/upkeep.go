@@ -53,9 +53,7 @@ func Store(s *upkeep.StoreStats) [][]string {
 	if served := s.Served; served.Runs > 0 {
 		fields = append(fields,
 			[]string{"hits", fmt.Sprintf("%d in %s of this project", served.Hits, text.Count(served.Runs, "run"))},
-			[]string{"misses", strconv.Itoa(served.Misses)},
-			[]string{"bytes saved", text.Bytes(served.Bytes)},
-			[]string{"time saved", text.Duration(served.Time)})
+			[]string{"misses", strconv.Itoa(served.Misses)})
 	}
 	return fields
 }
