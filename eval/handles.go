@@ -11,42 +11,39 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// askBackends queries the identities of the recorded backends. Backends whose identity is unchanged are passed
-// to the plan, which does not query them again.
-func (f *freshness) askBackends(ctx context.Context) {
-	records := f.index.Backends
-	handles := make([]*plan.BackendHandle, len(records))
-	same := make([]bool, len(records))
+// askBackends sets in same which recorded backends have the same identity. They are passed to the plan, which does not
+// query them again.
+func (f *freshness) askBackends(ctx context.Context, same []bool) {
+	handles := make([]*plan.BackendHandle, len(same))
 	var group errgroup.Group
-	for i, was := range records {
-		block, err := was.WithSecrets(f.call.options.Getenv)
+	for at, s := range f.index.Shared {
+		if s.Backend == nil {
+			continue
+		}
+		block, err := s.Backend.WithSecrets(f.call.options.Getenv)
+		if err == nil {
+			handles[at], err = plan.Rehydrate(block, s.Backend.Use, f.call.environment())
+		}
 		if err != nil {
 			continue
 		}
-		if handles[i], err = plan.Rehydrate(block, was.Use, f.call.environment()); err != nil {
-			continue
-		}
 		group.Go(func() error {
-			now, err := handles[i].Fingerprint(ctx)
-			same[i] = err == nil && reflect.DeepEqual(now, was.Fingerprint)
+			now, err := handles[at].Fingerprint(ctx)
+			same[at] = err == nil && reflect.DeepEqual(now, s.Backend.Fingerprint)
 			return nil // errors show when a node needs the backend
 		})
 	}
 	_ = group.Wait()
-	f.changed = map[string]bool{}
-	for i, was := range records {
-		if same[i] {
-			f.rehydrated = append(f.rehydrated, handles[i])
-		} else {
-			f.changed[was.Block.Addr()] = true
+	for at, h := range handles {
+		if h != nil && same[at] {
+			f.rehydrated = append(f.rehydrated, h)
 		}
 	}
 }
 
 // backendRecords returns the records of the backends that an execution used, and of recorded ones that it did
 // not use and that are unchanged.
-func (x *execution) backendRecords(ctx context.Context) ([]partition.Backend, error) {
-	var all []partition.Backend
+func (x *execution) backendRecords(ctx context.Context) (all []partition.Shared, err error) {
 	for _, h := range x.project.Plan.Backends(x.rep) {
 		fingerprint, err := h.Fingerprint(ctx)
 		if err != nil {
@@ -56,11 +53,13 @@ func (x *execution) backendRecords(ctx context.Context) ([]partition.Backend, er
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, record)
+		all = append(all, partition.Shared{Addr: h.Block.Addr(), Backend: &record})
 	}
-	for _, was := range x.project.fresh.index.Backends {
-		known := func(b partition.Backend) bool { return b.Use == was.Use && reflect.DeepEqual(b.Block, was.Block) }
-		if !x.project.fresh.changed[was.Block.Addr()] && !slices.ContainsFunc(all, known) {
+	for _, was := range x.project.fresh.index.Shared {
+		known := func(s partition.Shared) bool {
+			return s.Backend.Use == was.Backend.Use && reflect.DeepEqual(s.Backend.Block, was.Backend.Block)
+		}
+		if was.Backend != nil && !x.project.fresh.changed[was.Addr] && !slices.ContainsFunc(all, known) {
 			all = append(all, was)
 		}
 	}

@@ -104,17 +104,9 @@ func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 
 // sharedReads returns the addresses of shared nodes that read an edited path.
 func (f *freshness) sharedReads(e cache.Edit) (addrs []string) {
-	reads := map[[32]byte]bool{}
-	for sum, shared := range f.shared {
-		if s, err := cache.DecodeSnapshot(shared.Snapshot); err == nil {
-			reads[sum] = e.ChangesAny(s)
-		}
-	}
-	for _, part := range f.freshParts() {
-		for _, s := range part.facts.Shared {
-			if reads[s.Sum] {
-				addrs = append(addrs, s.Addr)
-			}
+	for _, shared := range f.index.Shared {
+		if s, err := cache.DecodeSnapshot(shared.Snapshot); err == nil && !f.changed[shared.Addr] && e.ChangesAny(s) {
+			addrs = append(addrs, shared.Addr)
 		}
 	}
 	return addrs

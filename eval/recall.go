@@ -3,7 +3,6 @@ package eval
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -39,9 +38,8 @@ type freshness struct {
 
 	parts      []partState // in the order of results
 	index      *partition.Index
-	changed    map[string]bool                                // addresses of backends whose identity changed
-	shared     map[[sha256.Size]byte]partition.SharedSnapshot // unchanged path snapshots of shared nodes
-	rehydrated []*plan.BackendHandle                          // backends that were just queried
+	changed    map[string]bool       // addresses of shared nodes and backends whose state changed, or does not matter
+	rehydrated []*plan.BackendHandle // backends that were just queried
 }
 
 // openChanged opens a project and determines its stale partitions from the records of earlier runs, without
@@ -119,7 +117,7 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 		i = new(partition.Index)
 		i.Salt, i.Whole = partition.NewSalt(), true
 	}
-	f := &freshness{call: c, index: i, shared: map[[sha256.Size]byte]partition.SharedSnapshot{}}
+	f := &freshness{call: c, index: i, changed: map[string]bool{}}
 	if c.evaluated {
 		f.divide()
 	} else {
@@ -132,6 +130,9 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 		for at := range f.parts {
 			f.parts[at].File = partition.Name{}
 		}
+		for _, s := range i.Shared {
+			f.changed[s.Addr] = true
+		}
 		return f
 	}
 	f.check(ctx)
@@ -142,7 +143,7 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 // index.
 func (f *freshness) divide() {
 	for _, part := range plan.Partitions(f.call.Config) {
-		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
+		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First}}
 		if content, err := part.Fingerprint(); err == nil {
 			state.ID = partition.Salted(f.index.Salt, content)
 			at, ok := slices.BinarySearchFunc(f.index.Parts, state.Ref, comparePartRefs)
@@ -165,16 +166,18 @@ func comparePartRefs(a, b partition.Ref) int {
 func (f *freshness) check(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0) + 1) // one extra, which waits for backends
+	same := make([]bool, len(f.index.Shared))
 	group.Go(func() error {
-		f.askBackends(ctx)
+		f.askBackends(ctx, same)
 		return nil
 	})
-	sharedHolds := make([]bool, len(f.index.Shared))
 	for at, s := range f.index.Shared {
-		group.Go(func() error {
-			sharedHolds[at] = partition.Unchanged(s.Snapshot)
-			return nil
-		})
+		if s.Backend == nil {
+			group.Go(func() error {
+				same[at] = partition.Unchanged(s.Snapshot)
+				return nil
+			})
+		}
 	}
 	for at := range f.parts {
 		part := &f.parts[at]
@@ -188,8 +191,8 @@ func (f *freshness) check(ctx context.Context) {
 	}
 	interrupted := group.Wait() != nil
 	for at, s := range f.index.Shared {
-		if sharedHolds[at] {
-			f.shared[s.Sum] = s
+		if !same[at] {
+			f.changed[s.Addr] = true
 		}
 	}
 	for at := range f.parts {
@@ -214,8 +217,8 @@ func (f *freshness) freshFacts(name partition.Name) *partition.Facts {
 
 // contextHolds reports whether the backends and shared nodes of a partition are unchanged.
 func (f *freshness) contextHolds(part *partState) bool {
-	return !slices.ContainsFunc(part.Backends, func(addr string) bool { return f.changed[addr] }) &&
-		!slices.ContainsFunc(part.facts.Shared, func(s partition.SharedRef) bool { _, ok := f.shared[s.Sum]; return !ok })
+	return !slices.ContainsFunc(part.facts.Backends, func(addr string) bool { return f.changed[addr] }) &&
+		!slices.ContainsFunc(part.facts.Common, func(c partition.CommonRef) bool { return f.changed[c.Addr] })
 }
 
 // partOf finds the partition that contains a solution of a problem.

@@ -2,7 +2,7 @@ package eval
 
 import (
 	"context"
-	"crypto/sha256"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,20 +19,17 @@ type remembering struct {
 
 	compiled map[partRefKey]*plan.Partition
 	cells    map[*plan.Partition][]*plan.Cell
-	ranges   map[string]int     // number of partitions of each problem
 	learned  []*partition.Facts // by partition: nil if it must be decided again
 	judged   []bool             // by partition: whether nodes that only it contains have answers
+	shared   map[string][]byte  // by address of a shared node: snapshot of its reads; nil if their state cannot be recorded
 	tasks    declaredTasks
 	err      error            // of write
 	own      []cache.Sighting // scratch space of facts, reused between partitions
 }
 
 func (x *execution) remembering() *remembering {
-	m := &remembering{x: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, ranges: map[string]int{},
+	m := &remembering{x: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, shared: map[string][]byte{},
 		learned: make([]*partition.Facts, len(x.project.fresh.parts)), judged: make([]bool, len(x.project.fresh.parts)), tasks: x.declaredTasks()}
-	for _, part := range x.project.fresh.parts {
-		m.ranges[part.Problem]++
-	}
 	for _, cell := range x.project.Plan.Cells {
 		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell)
 		m.compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
@@ -176,6 +173,11 @@ func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell)
 		if id, ok := m.x.project.Plan.Graph.Lookup(row.Addr); ok && row.Kind == plan.KindTask {
 			f.Tasks = append(f.Tasks, m.tasks.result(m.x.project.Plan.Graph.Node(id), m.x.rep.Status(id)))
 		}
+		for _, l := range row.Labels {
+			if l.Name == "backend" && !slices.Contains(f.Backends, l.Value) {
+				f.Backends = append(f.Backends, l.Value)
+			}
+		}
 		read := m.x.call.trace.Of(row.Addr)
 		if m.owner(row.Labels) == part {
 			f.Own++
@@ -183,10 +185,8 @@ func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell)
 			continue
 		}
 		f.Common = append(f.Common, partition.CommonRef{Addr: row.Addr, Outputs: partition.SumOutputs(row.Outputs)})
-		if ref, ok := m.share(row.Addr, read); !ok {
+		if !m.share(row.Addr, read) {
 			return nil, table
-		} else if ref != nil {
-			f.Shared = append(f.Shared, *ref)
 		}
 	}
 	if f.Snapshot = partition.Snapshot(m.own); f.Snapshot == nil {
@@ -198,8 +198,7 @@ func (m *remembering) facts(part int, cells []*plan.Cell, results []report.Cell)
 	return f, table
 }
 
-// owner returns the only partition that can contain a node: that of its solution, or of its problem if the
-// problem has one partition; -1 if no partition has it alone.
+// owner returns the only partition that can contain a node, that of its solution, or -1.
 func (m *remembering) owner(labels []graph.Label) int {
 	problem, solution := "", ""
 	for _, l := range labels {
@@ -210,33 +209,23 @@ func (m *remembering) owner(labels []graph.Label) int {
 			solution = l.Value
 		}
 	}
-	if problem == "" || solution == "" && m.ranges[problem] != 1 {
-		return -1
-	}
 	if at, ok := m.x.project.fresh.partOf(problem, solution); ok {
 		return at
 	}
 	return -1
 }
 
-// share records the paths that a shared node read; nil if there are none. It returns false if their state
-// cannot be recorded.
-func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
-	if len(read) == 0 { // pinned, so another partition has recorded it; or it reads nothing
-		for _, part := range m.x.project.fresh.freshParts() {
-			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
-				return &part.facts.Shared[at], true
-			}
-		}
-		return nil, true
+// share records the paths that a shared node read. It returns false if their state cannot be recorded.
+func (m *remembering) share(addr string, read []cache.Sighting) bool {
+	if len(read) == 0 { // pinned, so the index has its state; or it reads nothing
+		return true
 	}
-	taken := partition.Snapshot(read)
-	if taken == nil {
-		return nil, false
+	taken, known := m.shared[addr]
+	if !known {
+		taken = partition.Snapshot(read)
+		m.shared[addr] = taken
 	}
-	ref := &partition.SharedRef{Addr: addr, Sum: sha256.Sum256(taken)}
-	m.x.project.fresh.shared[ref.Sum] = partition.SharedSnapshot{Sum: ref.Sum, Snapshot: taken}
-	return ref, true
+	return taken != nil
 }
 
 // writeIndex replaces the index.
@@ -264,23 +253,39 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 		next.Inputs, next.Whole, next.Late, next.Unpartitioned, next.Config = old.Inputs, old.Whole, old.Late, old.Unpartitioned, old.Config
 	}
 	var err error
-	if next.Backends, err = m.x.backendRecords(ctx); err != nil {
+	if next.Shared, err = m.x.backendRecords(ctx); err != nil {
 		return nil //nolint:nilerr // the next run reports what is wrong with the backend
 	}
 	for _, part := range m.x.project.fresh.parts {
 		next.Parts = append(next.Parts, part.Ref)
 	}
-	used := map[[sha256.Size]byte]bool{}
-	for _, part := range m.x.project.fresh.freshParts() {
-		for _, s := range part.facts.Shared {
-			used[s.Sum] = true
-		}
-	}
-	for sum, s := range m.x.project.fresh.shared {
-		if used[sum] {
-			next.Shared = append(next.Shared, s)
-		}
-	}
-	slices.SortFunc(next.Shared, func(a, b partition.SharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
+	next.Shared = append(next.Shared, m.sharedNodes()...)
 	return next.Write(m.x.call.state, m.x.call.place)
+}
+
+// sharedNodes returns the state of the nodes that fresh partitions share, in this run or else in the index.
+func (m *remembering) sharedNodes() (all []partition.Shared) {
+	snapshots := map[string][]byte{}
+	for _, s := range m.x.project.fresh.index.Shared {
+		if s.Backend == nil && !m.x.project.fresh.changed[s.Addr] {
+			snapshots[s.Addr] = s.Snapshot
+		}
+	}
+	for addr, taken := range m.shared {
+		if taken != nil {
+			snapshots[addr] = taken
+		}
+	}
+	used := map[string]bool{}
+	for _, part := range m.x.project.fresh.freshParts() {
+		for _, c := range part.facts.Common {
+			used[c.Addr] = true
+		}
+	}
+	for _, addr := range slices.Sorted(maps.Keys(snapshots)) {
+		if used[addr] {
+			all = append(all, partition.Shared{Addr: addr, Snapshot: snapshots[addr]})
+		}
+	}
+	return all
 }

@@ -91,22 +91,38 @@ func TestFreshnessDrops(t *testing.T) {
 
 func TestFreshnessContext(t *testing.T) {
 	f := opened()
-	f.changed = map[string]bool{"local.other": true}
-	f.shared = map[[32]byte]partition.SharedSnapshot{{1}: {}}
+	f.changed = map[string]bool{"local.other": true, "tests:q": true}
 	for name, c := range map[string]struct {
-		backend string
-		shared  [32]byte
-		holds   bool
+		backend, shared string
+		holds           bool
 	}{
-		"as it was":         {"local.host", [32]byte{1}, true},
-		"another backend":   {"local.other", [32]byte{1}, false},
-		"other shared data": {"local.host", [32]byte{2}, false},
+		"as it was":         {"local.host", "tests:p", true},
+		"another backend":   {"local.other", "tests:p", false},
+		"other shared data": {"local.host", "tests:q", false},
 	} {
-		p := part("p", "a", &partition.Facts{Shared: []partition.SharedRef{{Addr: "tests:p", Sum: c.shared}}})
-		p.Backends = []string{c.backend}
+		p := part("p", "a", &partition.Facts{Common: []partition.CommonRef{{Addr: c.shared}}, Backends: []string{c.backend}})
 		if f.contextHolds(&p) != c.holds {
 			t.Errorf("%s: holds is %v", name, !c.holds)
 		}
+	}
+}
+
+// The index keeps the state of shared nodes that fresh partitions rely on: of this run, or the unchanged earlier one.
+func TestRememberSharedNodes(t *testing.T) {
+	f := opened(part("p", "a", &partition.Facts{Common: []partition.CommonRef{{Addr: "tests:read"}, {Addr: "tests:pinned"}, {Addr: "tests:busy"}, {Addr: "tests:changed"}, {Addr: "tests:reads nothing"}}}))
+	for _, addr := range []string{"tests:read", "tests:pinned", "tests:busy", "tests:changed", "tests:unused"} {
+		f.index.Shared = append(f.index.Shared, partition.Shared{Addr: addr, Snapshot: []byte("earlier")})
+	}
+	f.index.Shared = append(f.index.Shared, partition.Shared{Addr: "local.host", Backend: new(partition.Backend)})
+	f.changed = map[string]bool{"tests:changed": true}
+	x := newExecution((&Project{call: f.call, fresh: f, Plan: &plan.Plan{Graph: graph.New()}}).goalsOf(nil), nil)
+	m := &remembering{x: x, shared: map[string][]byte{"tests:read": []byte("now"), "tests:busy": nil}}
+	var got []string
+	for _, s := range m.sharedNodes() {
+		got = append(got, s.Addr+" "+string(s.Snapshot))
+	}
+	if want := "tests:busy earlier, tests:pinned earlier, tests:read now"; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
 	}
 }
 

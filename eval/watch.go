@@ -140,18 +140,14 @@ func (f *freshness) addTo(in *watched) (config []byte) {
 		config = f.index.Config
 		earlier(f.index.Inputs)
 	}
-	shared := map[[sha256.Size]byte]bool{}
-	for _, part := range f.freshParts() {
-		facts := part.facts
-		if facts.Run == f.call.run { // the trace contains its inputs
-			continue
+	for _, s := range f.index.Shared {
+		if !f.changed[s.Addr] {
+			earlier(s.Snapshot)
 		}
-		earlier(facts.Snapshot)
-		for _, s := range facts.Shared {
-			if !shared[s.Sum] {
-				shared[s.Sum] = true
-				earlier(f.shared[s.Sum].Snapshot)
-			}
+	}
+	for _, part := range f.freshParts() {
+		if part.facts.Run != f.call.run { // otherwise the trace contains its inputs
+			earlier(part.facts.Snapshot)
 		}
 	}
 	return config

@@ -91,21 +91,6 @@ func beginsRange(solution string) bool {
 	return h.Sum32()%rangeSize == 0
 }
 
-// Backends returns the addresses of the backends that evaluate the cells and the tasks that they need.
-func (p *Partition) Backends() []string {
-	var addrs []string
-	needed := map[*lang.Task]bool{}
-	for _, c := range p.cells {
-		addrs = append(addrs, c.Backend.Addr())
-		tasksOf(c.Solution, p.tasksAbout, needed)
-	}
-	for t := range needed {
-		addrs = append(addrs, t.Backend.Addr())
-	}
-	slices.Sort(addrs)
-	return slices.Compact(addrs)
-}
-
 // Publishes reports whether a task that the cells need writes outputs into the project. If so, a run
 // needs its answer.
 func (p *Partition) Publishes() bool {

@@ -2,7 +2,7 @@
 // neither for unchanged ones. A partition is the unit of both: the cells of a problem, or of a range of its
 // solutions (plan.Partition).
 //
-//	partitions/index          Index: the inputs of the configuration, and the partitions
+//	partitions/index          Index: the inputs of the configuration, the state of what partitions share, and the partitions
 //	partitions/configuration  the evaluated lang.Config, unless it has secrets or waits for results
 //	partitions/<64 hex>       facts, rows and results of a partition (Store); written once, never changed
 //	nodes                     Last: last answers of all nodes, attempts that broke since, and seconds

@@ -32,7 +32,7 @@ import (
 // The table has a length and a SHA-256 for each section; the SHA-256 of the table is
 // the file's name. Rows and results are compressed.
 const (
-	fileMagic      = "fevalgraph-partition 12\n"
+	fileMagic      = "fevalgraph-partition 13\n"
 	sectionFacts   = 0
 	sectionRows    = 1
 	sectionResults = 2

@@ -18,7 +18,7 @@ import (
 
 func sampleFacts() *Facts {
 	one, score := cache.SumBytes([]byte("one")), 1.5
-	return &Facts{Run: "run", Used: 1, Snapshot: []byte("snapshot"), Shared: []SharedRef{{Addr: "tests:p", Sum: one.Hash}}, Own: 2, Common: []CommonRef{{Addr: "tests:p", Outputs: one.Hash}},
+	return &Facts{Run: "run", Used: 1, Snapshot: []byte("snapshot"), Own: 2, Common: []CommonRef{{Addr: "tests:p", Outputs: one.Hash}}, Backends: []string{"local.host"},
 		Summary: []report.CellRow{{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1, Checkpoints: 1, Outcome: "passed", Scores: [2]*float64{&score, nil}}}}
 }
 
@@ -30,7 +30,7 @@ func sampleRow() graph.Row {
 // TestPartitionFormat: rows of past runs are read by later versions of the program, so a
 // change of their form needs another fileMagic.
 func TestPartitionFormat(t *testing.T) {
-	const want = "d303f1f276ae5290"
+	const want = "a01453a306171055"
 	head, err := frozen.Append(nil, sampleFacts())
 	if err != nil {
 		t.Fatal(err)

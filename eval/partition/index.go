@@ -50,21 +50,15 @@ type Indexed struct {
 	// Unpartitioned means that it has nodes that are in no partition.
 	Unpartitioned bool
 
-	Backends []Backend
-	Shared   []SharedSnapshot
-	Parts    []Ref // in the order of results
+	Shared []Shared
+	Parts  []Ref // in the order of results
 }
 
-// SharedSnapshot is the state of the paths that a node reads which partitions share.
-type SharedSnapshot struct {
-	Sum      [sha256.Size]byte
-	Snapshot []byte
-}
-
-// SharedRef names such a node, and the state that it was decided with.
-type SharedRef struct {
-	Addr string
-	Sum  [sha256.Size]byte
+// Shared is the state of a node or a backend that partitions share. One of Snapshot and Backend is set.
+type Shared struct {
+	Addr     string
+	Snapshot []byte   // cache.Snapshot of the paths that the node reads
+	Backend  *Backend // with its answers about itself
 }
 
 // CommonRef names a shared node, and its outputs when this partition was decided: a task that is not
@@ -85,11 +79,10 @@ func SumOutputs(outputs []cache.Output) [sha256.Size]byte {
 
 // Ref is a partition of the index.
 type Ref struct {
-	Problem  string
-	First    string
-	Backends []string
-	ID       []byte // its fingerprint, salted; nil if it has none
-	File     Name   // zero if the partition is not fresh
+	Problem string
+	First   string
+	ID      []byte // its fingerprint, salted; nil if it has none
+	File    Name   // zero if the partition is not fresh
 }
 
 // Facts are the first section of a partition file.
@@ -97,9 +90,9 @@ type Facts struct {
 	Run      string      // run that decided the partition
 	Used     int64       // seconds since 1970 of the last recorded use of stored outputs
 	Snapshot []byte      // cache.Snapshot of the paths that only its own nodes read
-	Shared   []SharedRef // shared nodes that read paths
 	Own      int         // nodes that no other partition has
 	Common   []CommonRef // shared nodes
+	Backends []string    // addresses
 	Summary  []report.CellRow
 	Tasks    []report.Task // tasks that its cells need
 }
