@@ -49,25 +49,30 @@ func (p *Project) ReadPairs(file string) (*lang.Paired, error) { return p.call.r
 
 // compile compiles the partitions that are not fresh.
 func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) {
-	if err := f.evaluate(ctx); err != nil {
+	f, err := f.evaluate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]graph.Row, len(f.parts))
+	for at, part := range f.freshParts() {
+		if rows[at] = []graph.Row{}; expand {
+			rows[at], _ = f.call.partitions.Rows(part.File)
+		}
+	}
+	f, err = f.without(ctx, func(part *partState) bool { // the engine decides what cannot be read
+		at, _ := f.find(part.Problem, part.First)
+		return rows[at] == nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	env := f.call.environment()
 	env.Rehydrated = f.rehydrated
 	env.Rows = func(part *plan.Partition) []graph.Row {
-		at, ok := f.find(part.Problem, part.First)
-		if !ok || f.parts[at].facts == nil {
-			return nil
+		if at, ok := f.find(part.Problem, part.First); ok {
+			return rows[at]
 		}
-		if !expand {
-			return []graph.Row{}
-		}
-		rows, err := f.call.partitions.Rows(f.parts[at].File)
-		if err != nil {
-			f.parts[at].facts = nil // the engine decides it instead
-			return nil
-		}
-		return rows
+		return nil
 	}
 	compiled, err := plan.Compile(f.call.Config, f.call.options.RunJobs(), env)
 	if err != nil {
@@ -94,10 +99,11 @@ func (f *freshness) lasts() partition.Lasts {
 
 // withStale also compiles the fresh partitions that which selects. It returns p itself if there are none.
 func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*Project, error) {
-	if any, err := p.fresh.drop(ctx, which); err != nil || !any {
+	fresh, err := p.fresh.without(ctx, which)
+	if err != nil || fresh == p.fresh {
 		return p, err
 	}
-	return p.fresh.compile(ctx, p.expanded)
+	return fresh.compile(ctx, p.expanded)
 }
 
 // havePinned returns a predicate over partitions that can contain pinned nodes of ids: the partitions of their

@@ -18,7 +18,8 @@
 // Find, Log and ExplainPast read the records of past runs and need no valid configuration. Every call opens what
 // it needs and closes it before it returns; Open is for callers that need the configuration and the graph.
 //
-// A call goes through stages. Each has the previous ones as fields, and a call stops at the stage that it needs:
+// A call goes through stages. Each has the previous ones as fields and does not change them, except that a call loads its
+// configuration when a stage needs it. A call stops at the stage that it needs:
 //
 //	call       open resources: configuration, state, stores, backends, trust
 //	freshness  the partitions, and which of them are unchanged since the last run

@@ -99,7 +99,7 @@ func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 // execute runs the graph and reads its results. Results whose blobs were lost or damaged since the decision are
 // produced again. The returned execution has other goals if more partitions had to be compiled.
 func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *collected, error) {
-	r, ran, preempted := &g.request, g.request.merged.Ran(), 0
+	r, ran, preempted, force := &g.request, g.request.merged.Ran(), 0, g.force
 	for left := executions - 1; ; left-- {
 		o := graph.Options{
 			Store:   g.call.stores.Store,
@@ -109,7 +109,7 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 			Run:     g.call.run,
 			Pools:   g.project.Plan.Pools,
 			Limits:  graph.Limits{Lookups: g.call.stores.Lookups()},
-			Hooks:   graph.Hooks{Force: g.force, Refuse: r.merged.Refusal(g.call.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog},
+			Hooks:   graph.Hooks{Force: force, Refuse: r.merged.Refusal(g.call.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog},
 			Backlog: g.call.site.Queue(),
 		}
 		rep, err := g.project.Plan.Graph.Execute(ctx, g.targets, o)
@@ -138,7 +138,7 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 		x.addRan(ran)
 		g = next
 		rec.sinks[1:].Emit(event.RunAgain{Type: "run.again", Nodes: g.count().decided})
-		g.force = nil // forced nodes have run
+		force = nil // forced nodes have run
 	}
 }
 

@@ -107,7 +107,8 @@ func (f *freshness) decideNamed(ctx context.Context, arg string) (*execution, []
 
 // compileAround compiles the problem of a node and all stale partitions, and returns the nodes that arg names.
 func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, []graph.ID, error) {
-	if _, err := f.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
+	f, err := f.without(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) })
+	if err != nil {
 		return nil, nil, err
 	}
 	p, err := f.compile(ctx, false)
@@ -118,10 +119,7 @@ func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, []
 		return p, []graph.ID{id}, nil
 	}
 	// It is a selector, which can match any node.
-	if err := f.dropReaders(ctx, []string{arg}); err != nil {
-		return nil, nil, err
-	}
-	if p, err = f.compile(ctx, true); err != nil {
+	if p, err = p.fresh.compileReaders(ctx, []string{arg}, true); err != nil {
 		return nil, nil, err
 	}
 	ids, err := p.named(ctx, arg)

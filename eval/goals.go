@@ -37,7 +37,7 @@ func (f *freshness) prepare(ctx context.Context, r Request) (*goals, error) {
 	if err := checkRetry(r.Retry); err != nil {
 		return nil, err
 	}
-	_, err := f.drop(ctx, func(part *partState) bool {
+	f, err := f.without(ctx, func(part *partState) bool {
 		again := func(row report.CellRow) bool { return row.Unjudged > 0 }
 		// The first failure counts, whether it is of this run or an earlier one.
 		return r.FailFast || len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again)
@@ -48,10 +48,7 @@ func (f *freshness) prepare(ctx context.Context, r Request) (*goals, error) {
 	if r.everything() && !f.isStale() {
 		return f.compileNothing().pick(ctx, r)
 	}
-	if err := f.dropReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force)); err != nil {
-		return nil, err
-	}
-	p, err := f.compile(ctx, !r.everything())
+	p, err := f.compileReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force), !r.everything())
 	if err == nil {
 		p, err = p.withForced(ctx, r.Force)
 	}

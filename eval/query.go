@@ -28,10 +28,7 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 		return nil, err
 	}
 	defer f.call.close()
-	if err := f.dropReaders(ctx, selectors); err != nil {
-		return nil, err
-	}
-	p, err := f.compile(ctx, true)
+	p, err := f.compileReaders(ctx, selectors, true)
 	if err != nil {
 		return nil, err
 	}

@@ -39,24 +39,27 @@ func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) 
 	}, nil
 }
 
-// dropReaders marks partitions as stale if only they read files that selectors name, so that they are compiled.
-func (f *freshness) dropReaders(ctx context.Context, args []string) error {
+// compileReaders compiles what is stale, and fresh partitions that read files which selectors name.
+func (f *freshness) compileReaders(ctx context.Context, args []string, expand bool) (*Project, error) {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "file:") }) {
-		return nil
+		return f.compile(ctx, expand)
 	}
-	if err := f.evaluate(ctx); err != nil {
-		return err
+	f, err := f.evaluate(ctx)
+	if err != nil {
+		return nil, err
 	}
 	selector, err := f.call.selector(args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var edits []cache.Edit
 	for _, path := range selector.Files() {
 		edits = append(edits, f.call.edit(path))
 	}
-	_, err = f.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
-	return err
+	if f, err = f.without(ctx, func(part *partState) bool { return readsAny(part, edits) }); err != nil {
+		return nil, err
+	}
+	return f.compile(ctx, expand)
 }
 
 func (c *call) edit(path string) cache.Edit {

@@ -32,7 +32,6 @@ type partState struct {
 }
 
 // freshness holds the partitions of a call's configuration, with the records of earlier runs that still apply.
-// Until remember runs at the end, partitions only turn from fresh to stale.
 type freshness struct {
 	call *call
 

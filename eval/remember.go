@@ -15,7 +15,8 @@ import (
 
 // remembering records the results of a run by partition.
 type remembering struct {
-	x *execution
+	x    *execution
+	next *freshness // of the next run
 
 	compiled map[partRefKey]*plan.Partition
 	cells    map[*plan.Partition][]*plan.Cell
@@ -28,7 +29,7 @@ type remembering struct {
 }
 
 func (x *execution) remembering() *remembering {
-	m := &remembering{x: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, shared: map[string][]byte{},
+	m := &remembering{x: x, next: x.project.fresh.copied(), compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, shared: map[string][]byte{},
 		learned: make([]*partition.Facts, len(x.project.fresh.parts)), judged: make([]bool, len(x.project.fresh.parts)), tasks: x.declaredTasks()}
 	for _, cell := range x.project.Plan.Cells {
 		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell)
@@ -42,7 +43,7 @@ func (x *execution) remembering() *remembering {
 // writing failed, which remember reports.
 func (m *remembering) write(at int, results []report.Cell) partition.Name {
 	var table []graph.Row
-	if of := m.compiled[partRefKey{m.x.project.fresh.parts[at].Problem, m.x.project.fresh.parts[at].First}]; of != nil {
+	if of := m.compiled[partRefKey{m.next.parts[at].Problem, m.next.parts[at].First}]; of != nil {
 		m.learned[at], table = m.facts(at, m.cells[of], results)
 		if of.Publishes() || len(results) == 0 {
 			m.learned[at] = nil
@@ -78,8 +79,8 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 		return nil, m.err
 	}
 	var names []string
-	for at := range m.x.project.fresh.parts {
-		part, file := &m.x.project.fresh.parts[at], results.parts[at].file
+	for at := range m.next.parts {
+		part, file := &m.next.parts[at], results.parts[at].file
 		if file != (partition.Name{}) {
 			names = append(names, file.String())
 		}
@@ -122,8 +123,8 @@ func (m *remembering) nextLast() *partition.Last {
 	for _, n := range now.Nodes {
 		nodes[n.Addr] = n
 	}
-	inFile := make([]bool, len(m.x.project.fresh.parts))
-	for at, part := range m.x.project.fresh.parts {
+	inFile := make([]bool, len(m.next.parts))
+	for at, part := range m.next.parts {
 		f := partition.LastFile{Problem: part.Problem, First: part.First, File: part.File, Store: m.x.call.stores.Store.ID()}
 		if part.facts == nil {
 			if f = files[partRefKey{part.Problem, part.First}]; m.judged[at] || f.File == (partition.Name{}) {
@@ -143,7 +144,7 @@ func (m *remembering) nextLast() *partition.Last {
 		if noted && m.x.rep.Status(id).State == "" {
 			last = other
 		}
-		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (m.x.project.fresh.parts[at].facts != nil || last.Broken == "" && !noted) {
+		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (m.next.parts[at].facts != nil || last.Broken == "" && !noted) {
 			continue
 		}
 		if !last.Key.IsZero() || last.Broken != "" || last.Seconds > 0 {
@@ -209,7 +210,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 			solution = l.Value
 		}
 	}
-	if at, ok := m.x.project.fresh.partOf(problem, solution); ok {
+	if at, ok := m.next.partOf(problem, solution); ok {
 		return at
 	}
 	return -1
@@ -230,7 +231,7 @@ func (m *remembering) share(addr string, read []cache.Sighting) bool {
 
 // writeIndex replaces the index.
 func (m *remembering) writeIndex(ctx context.Context) error {
-	old := m.x.project.fresh.index
+	old := m.next.index
 	next := &partition.Index{Indexed: partition.Indexed{Salt: old.Salt, Root: m.x.call.Config.Root, Settings: m.x.call.Config.Settings, Warnings: m.x.call.warnings}}
 	next.Base, next.Invocation, next.Env = m.x.call.baseOf(next.Salt), invocation(m.x.call.options, next.Salt), m.x.call.trace.Environment(next.Salt)
 	var base []cache.Sighting
@@ -256,7 +257,7 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 	if next.Shared, err = m.x.backendRecords(ctx); err != nil {
 		return nil //nolint:nilerr // the next run reports what is wrong with the backend
 	}
-	for _, part := range m.x.project.fresh.parts {
+	for _, part := range m.next.parts {
 		next.Parts = append(next.Parts, part.Ref)
 	}
 	next.Shared = append(next.Shared, m.sharedNodes()...)
@@ -266,8 +267,8 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 // sharedNodes returns the state of the nodes that fresh partitions share, in this run or else in the index.
 func (m *remembering) sharedNodes() (all []partition.Shared) {
 	snapshots := map[string][]byte{}
-	for _, s := range m.x.project.fresh.index.Shared {
-		if s.Backend == nil && !m.x.project.fresh.changed[s.Addr] {
+	for _, s := range m.next.index.Shared {
+		if s.Backend == nil && !m.next.changed[s.Addr] {
 			snapshots[s.Addr] = s.Snapshot
 		}
 	}
@@ -277,7 +278,7 @@ func (m *remembering) sharedNodes() (all []partition.Shared) {
 		}
 	}
 	used := map[string]bool{}
-	for _, part := range m.x.project.fresh.freshParts() {
+	for _, part := range m.next.freshParts() {
 		for _, c := range part.facts.Common {
 			used[c.Addr] = true
 		}

@@ -71,20 +71,23 @@ func TestFreshnessFindsPartitions(t *testing.T) {
 	}
 }
 
-func TestFreshnessDrops(t *testing.T) {
+func TestFreshnessWithout(t *testing.T) {
 	f := opened(part("p", "a", new(partition.Facts)), part("q", "a", nil), part("r", "a", new(partition.Facts)))
 	for _, c := range []struct {
 		drop string
 		any  bool
 		left int
-	}{{"q", false, 2}, {"p", true, 1}, {"p", false, 1}} {
-		any, err := f.drop(t.Context(), func(part *partState) bool { return part.Problem == c.drop })
+	}{{"q", false, 2}, {"p", true, 1}, {"r", true, 1}} {
+		without, err := f.without(t.Context(), func(part *partState) bool { return part.Problem == c.drop })
+		if err != nil {
+			t.Fatal(err)
+		}
 		left := 0
-		for range f.freshParts() {
+		for range without.freshParts() {
 			left++
 		}
-		if err != nil || any != c.any || left != c.left {
-			t.Errorf("dropping %s: %v, %d are fresh, %v", c.drop, any, left, err)
+		if any := without != f; any != c.any || left != c.left || any && f.parts[0].facts == nil {
+			t.Errorf("without %s: another is %v, and %d are fresh", c.drop, any, left)
 		}
 	}
 }
@@ -116,7 +119,7 @@ func TestRememberSharedNodes(t *testing.T) {
 	f.index.Shared = append(f.index.Shared, partition.Shared{Addr: "local.host", Backend: new(partition.Backend)})
 	f.changed = map[string]bool{"tests:changed": true}
 	x := newExecution((&Project{call: f.call, fresh: f, Plan: &plan.Plan{Graph: graph.New()}}).goalsOf(nil), nil)
-	m := &remembering{x: x, shared: map[string][]byte{"tests:read": []byte("now"), "tests:busy": nil}}
+	m := &remembering{x: x, next: f, shared: map[string][]byte{"tests:read": []byte("now"), "tests:busy": nil}}
 	var got []string
 	for _, s := range m.sharedNodes() {
 		got = append(got, s.Addr+" "+string(s.Snapshot))

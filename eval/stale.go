@@ -41,35 +41,43 @@ func (f *freshness) freshParts() iter.Seq2[int, *partState] {
 }
 
 // evaluate loads the whole configuration. From the index, only the parts that every call needs were read.
-func (f *freshness) evaluate(ctx context.Context) error {
+func (f *freshness) evaluate(ctx context.Context) (*freshness, error) {
 	if f.call.Config.Problems != nil || f.call.evaluated {
-		return nil
+		return f, nil
 	}
 	if cfg, ok := partition.ReadConfig(f.call.state, f.index.Config); ok {
 		f.call.Config = cfg
-		return nil
+		return f, nil
 	}
 	if err := f.call.load(time.Now()); err != nil {
-		return err
+		return nil, err
 	}
-	*f = *recall(ctx, f.call, f.index) // partitions might have changed
-	return nil
+	return recall(ctx, f.call, f.index), nil // partitions might have changed
 }
 
-// drop marks fresh partitions that which selects as stale, so that they are compiled. It evaluates the
-// configuration first, which can check all partitions again.
-func (f *freshness) drop(ctx context.Context, which func(*partState) bool) (any bool, err error) {
+// without returns a freshness where the fresh partitions that which selects are stale, so that they are compiled; f
+// itself if there are none. It evaluates the configuration first, which can check all partitions again.
+func (f *freshness) without(ctx context.Context, which func(*partState) bool) (*freshness, error) {
 	picked := func(part partState) bool { return part.facts != nil && which(&part) }
 	if !slices.ContainsFunc(f.parts, picked) {
-		return false, nil
+		return f, nil
 	}
-	if err := f.evaluate(ctx); err != nil {
-		return false, err
+	f, err := f.evaluate(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for at := range f.parts {
-		if picked(f.parts[at]) {
-			f.parts[at].facts = nil
+	left := f.copied()
+	for at := range left.parts {
+		if picked(left.parts[at]) {
+			left.parts[at].facts = nil
 		}
 	}
-	return true, nil
+	return left, nil
+}
+
+// copied returns a copy whose partitions can be changed.
+func (f *freshness) copied() *freshness {
+	other := *f
+	other.parts = slices.Clone(f.parts)
+	return &other
 }

@@ -50,7 +50,9 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 	}
 	r.Progress = sinks
 	err = w.call(ctx, w.options, Writing, r.files(&w.options), func(f *freshness) (err error) {
-		out, err = f.runRequest(ctx, r)
+		if out, err = f.runRequest(ctx, r); out != nil && out.results != nil {
+			f = out.results.written.next
+		}
 		w.shown = f.shownParts()
 		return err
 	})
@@ -146,9 +148,7 @@ func (f *freshness) addTo(in *watched) (config []byte) {
 		}
 	}
 	for _, part := range f.freshParts() {
-		if part.facts.Run != f.call.run { // otherwise the trace contains its inputs
-			earlier(part.facts.Snapshot)
-		}
+		earlier(part.facts.Snapshot)
 	}
 	return config
 }
@@ -224,7 +224,8 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 		return false, err
 	}
 	keys := shownKeys{files: f.call.partitions, lastEnds: did, shown: shown, read: map[partition.Name]map[string]string{}}
-	for _, part := range f.freshParts() {
+	fresh := g.project.fresh
+	for _, part := range fresh.freshParts() {
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
@@ -243,7 +244,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	for _, id := range x.rep.Nodes {
 		n, st := g.project.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
-			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && slices.Contains(selection.Graders, n.Kind) && !keys.wasShown(&f.parts[at], n.Addr, keyOf(st)) {
+			if at, ok := fresh.partOf(n.Label("problem"), n.Label("solution")); ok && slices.Contains(selection.Graders, n.Kind) && !keys.wasShown(&fresh.parts[at], n.Addr, keyOf(st)) {
 				return false, nil
 			}
 			continue
