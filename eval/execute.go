@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -25,6 +26,7 @@ type execution struct {
 	goals   *goals
 
 	rep     *graph.Report
+	last    *history.Last       // set on first use
 	damaged *event.DamagedError // a damaged record that can contain last results
 }
 

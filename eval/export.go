@@ -69,7 +69,7 @@ func staysInside(project, path string) error {
 // withLastResults adds last known results to the results of a run that did not request all cells, and the answers for
 // their current keys to its report: an export contains every cell of its suite, regardless of the selection.
 func (x *execution) withLastResults(ctx context.Context, whole *report.Results) (*report.Results, *graph.Report, error) {
-	missing := checkpointsOf(x.call.Config)
+	missing := plan.Checkpoints(x.call.Config)
 	for i := range whole.Cells {
 		for _, c := range whole.Cells[i].Listed() {
 			delete(missing, plan.ResultCell(&whole.Cells[i]).At(c.Name))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -115,7 +116,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 	if len(x.project.Plan.Cells) == 0 {
 		return nil, nil
 	}
-	last := x.lastResults()
+	last := x.recorded().Checkpoints
 	runs, _ := event.Runs(x.call.records) // without run ids, no run is named
 	asked := make([]bool, x.project.Plan.Graph.Len())
 	for _, id := range x.rep.Nodes {
@@ -125,7 +126,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 	for _, cell := range x.project.Plan.Cells {
 		heading := x.project.Plan.Heading(cell)
 		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Unjudged] {
-			one := CheckpointStatus{Cell: cell.ID(), Last: &heading.Listed()[0], Run: last[cell.ID()].run, State: "error", Cause: invalid.Error(), of: &heading, invalid: true}
+			one := CheckpointStatus{Cell: cell.ID(), Last: &heading.Listed()[0], Run: last[cell.ID()].Run, State: "error", Cause: invalid.Error(), of: &heading, invalid: true}
 			all = append(all, one)
 		}
 		for _, cc := range cell.Checkpoints {
@@ -145,7 +146,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 				one.Run = servedBy(x.rep.Status(cc.Aggregate).Run, runs, one.Last, known)
 			}
 			if one.Last == nil && recorded {
-				one.Last, one.Run = &known.Checkpoint, known.run
+				one.Last, one.Run = &known.Checkpoint, known.Run
 			}
 			all = append(all, one)
 		}
@@ -155,10 +156,10 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 
 // servedBy returns the run that last judged a verdict or served it: the run of the last recorded result if that
 // is the same result, otherwise the run that made it if the project has its record.
-func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult) string {
+func servedBy(made string, runs []string, c *report.Checkpoint, last history.LastCheckpoint) string {
 	switch {
-	case last.run != "" && report.SameResult(c, &last.Checkpoint):
-		return last.run
+	case last.Run != "" && report.SameResult(c, &last.Checkpoint):
+		return last.Run
 	case slices.Contains(runs, made):
 		return made
 	}
@@ -211,7 +212,7 @@ func presentOf(ctx context.Context, o Options, run string, strict bool) (results
 	results, stale = &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}, Tasks: x.taskResults()}, map[string]string{}
 	var recorded map[string]report.Task
 	if len(results.Tasks) > 0 {
-		recorded = x.lastTasks()
+		recorded = x.recorded().Tasks
 	}
 	for i := range results.Tasks {
 		t := &results.Tasks[i]

@@ -2,11 +2,9 @@ package eval
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -36,7 +34,7 @@ func (x *execution) taskResults() []report.Task {
 		}
 	}
 	if stale {
-		recorded := x.lastTasks()
+		recorded := x.recorded().Tasks
 		for d := range x.decisions(x.goals.nodes()) {
 			if t, ok := recorded[d.Task]; ok && d.Kind == plan.KindTask && found[d.Task].Name == "" {
 				t.State, t.Cause = d.State, d.Root
@@ -86,34 +84,6 @@ func (d declaredTasks) result(n *graph.Node, st *graph.Status) report.Task {
 		}
 	}
 	return t
-}
-
-// lastTasks searches the records of runs, the latest first, for the last result of each task.
-func (x *execution) lastTasks() map[string]report.Task {
-	last := map[string]report.Task{}
-	ids, err := event.Runs(x.call.records)
-	if err != nil {
-		return last
-	}
-	for at, id := range slices.Backward(ids) {
-		if len(last) == len(x.call.Config.Tasks) || at < len(ids)-lastRuns {
-			break
-		}
-		tasks, err := history.Tasks(event.OpenRun(x.call.records, id))
-		if err != nil { // the run ended without results, or its record is damaged
-			errors.As(err, &x.damaged)
-			continue
-		}
-		for _, t := range tasks {
-			if _, known := last[t.Name]; !known && t.Outcome != string(event.Interrupted) {
-				if t.Run == "" {
-					t.Run = id
-				}
-				last[t.Name] = t
-			}
-		}
-	}
-	return last
 }
 
 // encodeTasks encodes task results for a run's manifest.

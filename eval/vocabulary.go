@@ -40,7 +40,7 @@ func Words(o Options) Vocabulary {
 			}
 		}
 	}
-	for id := range checkpointsOf(cfg) {
+	for id := range plan.Checkpoints(cfg) {
 		names.Add("problem", id.Problem)
 		names.Add("solution", id.Solution)
 		names.Add("backend", id.Backend)

@@ -44,6 +44,21 @@ func EachCell(cfg *lang.Config, fn func(lang.Cell)) {
 	}
 }
 
+// Checkpoints returns the checkpoints of a configuration's cells.
+func Checkpoints(cfg *lang.Config) map[CellID]bool {
+	all := map[CellID]bool{}
+	EachCell(cfg, func(c lang.Cell) {
+		if len(c.Solution.Problem.Invalid) > 0 {
+			all[IDOf(c)] = true
+			return
+		}
+		for _, answer := range c.Solution.Checkpoints {
+			all[IDOf(c).At(answer.Checkpoint.Name)] = true
+		}
+	})
+	return all
+}
+
 // rangeSize is the average number of solutions in a partition. A range ends before a solution whose name
 // has a hash that is a multiple of rangeSize, so that adding a solution changes only the range that
 // contains it.

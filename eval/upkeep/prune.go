@@ -27,7 +27,7 @@ type PruneRequest struct {
 // Pruned counts what was removed, or would be.
 type Pruned struct {
 	Removed []string `json:"removed"` // runs, from the latest on
-	Needed  []string `json:"needed"`  // selected runs that stay: they are running, or contain the last results of some checkpoints
+	Needed  []string `json:"needed"`  // selected runs that stay: they are running, or contain the last results of some checkpoints or tasks
 	Runs    int      `json:"runs"`    // run records before
 	Bytes   int64    `json:"bytes"`   // size of records, and of partition files that nothing else uses
 }
@@ -130,10 +130,7 @@ func mayGo(state event.Records, ids []string, r PruneRequest, now time.Time, p *
 	if len(old) == 0 {
 		return keep, nil
 	}
-	needed, err := history.Sources(state, ids)
-	if err != nil {
-		return nil, err
-	}
+	needed := history.FindLast(state, ids, nil, nil).Runs
 	if latest, err := event.FindRun(state, "latest"); err == nil {
 		needed[latest.ID] = true
 	}

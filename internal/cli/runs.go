@@ -82,7 +82,7 @@ func (a *app) runRunsPrune(ctx context.Context, r upkeep.PruneRequest) error {
 	}
 	fmt.Fprintf(a.io.Out, "%s %d of %s, %s\n", verb, len(p.Removed), text.Count(p.Runs, "run record"), text.Bytes(p.Bytes))
 	if n := len(p.Needed); n > 0 {
-		fmt.Fprintf(a.io.Out, "kept %s that contain the last results of some checkpoints, or are running\n", text.Count(n, "more"))
+		fmt.Fprintf(a.io.Out, "kept %s that contain the last results of some checkpoints or tasks, or are running\n", text.Count(n, "more"))
 	}
 	return nil
 }
