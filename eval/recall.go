@@ -97,7 +97,7 @@ func recallConfig(o *Options, i *partition.Index) *lang.Config {
 		return nil
 	}
 	cfg := &lang.Config{Root: i.Root, Settings: i.Settings}
-	if i.Late || i.Whole {
+	if i.Needed {
 		whole, ok := partition.ReadConfig(o.StateDirOf(i.Root), i.Config)
 		if !ok {
 			return nil
@@ -114,7 +114,7 @@ func recallConfig(o *Options, i *partition.Index) *lang.Config {
 func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 	if i == nil {
 		i = new(partition.Index)
-		i.Salt, i.Whole = partition.NewSalt(), true
+		i.Salt = partition.NewSalt()
 	}
 	f := &freshness{call: c, index: i, changed: map[string]bool{}}
 	if c.evaluated {
@@ -124,8 +124,7 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 			f.parts = append(f.parts, partState{Ref: ref})
 		}
 	}
-	whole := i.Whole || c.evaluated && needsWhole(c.Config)
-	if whole || !bytes.Equal(i.Base, c.baseOf(i.Salt)) || !i.SameEnvironment(c.options.Getenv) {
+	if needsWhole(c.Config) || !bytes.Equal(i.Base, c.baseOf(i.Salt)) || !i.SameEnvironment(c.options.Getenv) {
 		for at := range f.parts {
 			f.parts[at].File = partition.Name{}
 		}

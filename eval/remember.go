@@ -244,14 +244,13 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 	switch {
 	case m.x.call.evaluated:
 		next.Inputs = partition.Snapshot(m.x.call.inputs)
-		next.Whole, next.Late = needsWhole(m.x.call.Config), len(m.x.call.Config.Exports)+len(m.x.call.Config.Results) > 0
-		next.Unpartitioned = hasUnpartitioned(m.x.call.Config)
+		next.Needed = needsWhole(m.x.call.Config) || hasUnpartitioned(m.x.call.Config) || len(m.x.call.Config.Exports)+len(m.x.call.Config.Results) > 0
 		var err error
 		if next.Config, err = partition.WriteConfig(m.x.call.state, m.x.call.Config); err != nil {
 			return err
 		}
 	default:
-		next.Inputs, next.Whole, next.Late, next.Unpartitioned, next.Config = old.Inputs, old.Whole, old.Late, old.Unpartitioned, old.Config
+		next.Inputs, next.Needed, next.Config = old.Inputs, old.Needed, old.Config
 	}
 	var err error
 	if next.Shared, err = m.x.backendRecords(ctx); err != nil {

@@ -37,15 +37,13 @@ func TestFreshnessIsStale(t *testing.T) {
 		change func(*freshness)
 		stale  bool
 	}{
-		"all fresh":             {func(*freshness) {}, false},
-		"a stale partition":     {func(f *freshness) { f.parts[1].facts = nil }, true},
-		"nodes of no partition": {func(f *freshness) { f.index.Unpartitioned = true }, true},
-		"evaluated again":       {func(f *freshness) { f.call.evaluated = true }, false},
-		"new tasks": {func(f *freshness) {
-			f.call.evaluated, f.call.Config.Tasks = true, []*lang.Task{{Name: "alone"}}
+		"all fresh":         {func(*freshness) {}, false},
+		"a stale partition": {func(f *freshness) { f.parts[1].facts = nil }, true},
+		"a task that no cell needs": {func(f *freshness) {
+			f.call.Config.Tasks = []*lang.Task{{Name: "alone"}}
 		}, true},
 		"an invalid problem": {func(f *freshness) {
-			f.call.evaluated, f.call.Config.Problems = true, []*lang.Problem{{Name: "r", Invalid: diag.List{{Severity: diag.Error}}}}
+			f.call.Config.Problems = []*lang.Problem{{Name: "r", Invalid: diag.List{{Severity: diag.Error}}}}
 		}, true},
 	} {
 		f := opened(part("p", "a", fresh), part("q", "a", fresh))

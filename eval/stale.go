@@ -20,7 +20,7 @@ func needsWhole(cfg *lang.Config) bool {
 
 // isStale reports whether a partition must be compiled, or a node belongs to no partition.
 func (f *freshness) isStale() bool {
-	return f.index.Unpartitioned || f.call.evaluated && hasUnpartitioned(f.call.Config) || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil })
+	return hasUnpartitioned(f.call.Config) || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil })
 }
 
 // hasUnpartitioned reports whether a configuration has nodes that belong to no partition: those of tasks, and of problems

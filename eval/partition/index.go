@@ -42,13 +42,9 @@ type Indexed struct {
 	Warnings   diag.List
 	Config     []byte // SHA-256 of the file with the evaluated configuration, or nil
 
-	// Whole means that the configuration needs every partition compiled: for an export of more than results,
-	// or a suite that stops early.
-	Whole bool
-	// Late means that the configuration has exports or result blocks, which need results.
-	Late bool
-	// Unpartitioned means that it has nodes that are in no partition.
-	Unpartitioned bool
+	// Needed means that each call needs the whole configuration: it has exports, result blocks, a suite that stops early, or
+	// nodes that are in no partition.
+	Needed bool
 
 	Shared []Shared
 	Parts  []Ref // in the order of results
