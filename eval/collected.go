@@ -59,7 +59,7 @@ func (x *execution) collect(ctx context.Context) (*collected, error) {
 			continue
 		}
 		part.summarize()
-		if part.file = c.written.write(at, part.cells); part.file != (partition.Name{}) {
+		if part.file = c.written.write(at, compiled[at], part.cells); part.file != (partition.Name{}) {
 			part.cells = nil
 		}
 	}

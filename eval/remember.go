@@ -18,45 +18,42 @@ type remembering struct {
 	x    *execution
 	next *freshness // of the next run
 
-	compiled map[partRefKey]*plan.Partition
-	cells    map[*plan.Partition][]*plan.Cell
-	learned  []*partition.Facts // by partition: nil if it must be decided again
-	judged   []bool             // by partition: whether nodes that only it contains have answers
-	shared   map[string][]byte  // by address of a shared node: snapshot of its reads; nil if their state cannot be recorded
-	tasks    declaredTasks
-	err      error            // of write
-	own      []cache.Sighting // scratch space of facts, reused between partitions
+	judged []bool            // by partition: whether nodes that only it contains have answers
+	shared map[string][]byte // by address of a shared node: snapshot of its reads; nil if their state cannot be recorded
+	tasks  declaredTasks
+	err    error            // of write
+	own    []cache.Sighting // scratch space of facts, reused between partitions
 }
 
 func (x *execution) remembering() *remembering {
-	m := &remembering{x: x, next: x.project.fresh.copied(), compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]*plan.Cell{}, shared: map[string][]byte{},
-		learned: make([]*partition.Facts, len(x.project.fresh.parts)), judged: make([]bool, len(x.project.fresh.parts)), tasks: x.declaredTasks()}
-	for _, cell := range x.project.Plan.Cells {
-		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell)
-		m.compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
-	}
-	return m
+	return &remembering{x: x, next: x.project.fresh.copied(), judged: make([]bool, len(x.project.fresh.parts)), shared: map[string][]byte{}, tasks: x.declaredTasks()}
 }
 
-// write writes the results of a partition to a file. A partition with undecided nodes, or with a path that just
-// changed, is written without facts: the next run decides it again. The name is zero without results, or if
-// writing failed, which remember reports.
-func (m *remembering) write(at int, results []report.Cell) partition.Name {
+// write writes the results of a partition to a file; cells are nil unless it was compiled. A partition with undecided
+// nodes, or with a path that just changed, is written without facts: the next run decides it again. The name is zero
+// without results, or if writing failed, which remember reports.
+func (m *remembering) write(at int, cells []*plan.Cell, results []report.Cell) partition.Name {
+	var learned *partition.Facts
 	var table []graph.Row
-	if of := m.compiled[partRefKey{m.next.parts[at].Problem, m.next.parts[at].First}]; of != nil {
-		m.learned[at], table = m.facts(at, m.cells[of], results)
-		if of.Publishes() || len(results) == 0 {
-			m.learned[at] = nil
+	part := &m.next.parts[at]
+	if len(cells) > 0 {
+		learned, table = m.facts(at, cells, results)
+		if cells[0].Partition.Publishes() || len(results) == 0 {
+			learned = nil
 		}
+		part.facts, part.File = learned, partition.Name{}
 		m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return row.Class != cache.ClassFailed && m.owner(row.Labels) == at })
 	}
 	if len(results) == 0 || m.err != nil {
 		return partition.Name{}
 	}
-	name, err := m.x.call.partitions.Put(m.learned[at], table, results)
+	name, err := m.x.call.partitions.Put(learned, table, results)
 	if err != nil {
 		m.err = err
 		return partition.Name{}
+	}
+	if learned != nil {
+		part.File = name
 	}
 	return name
 }
@@ -79,16 +76,9 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 		return nil, m.err
 	}
 	var names []string
-	for at := range m.next.parts {
-		part, file := &m.next.parts[at], results.parts[at].file
-		if file != (partition.Name{}) {
+	for at := range results.parts {
+		if file := results.parts[at].file; file != (partition.Name{}) {
 			names = append(names, file.String())
-		}
-		switch {
-		case m.learned[at] != nil:
-			part.facts, part.File = m.learned[at], file
-		case m.compiled[partRefKey{part.Problem, part.First}] != nil:
-			part.File = partition.Name{}
 		}
 	}
 	if tasks, err := m.writeTasks(); err != nil {
