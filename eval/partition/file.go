@@ -179,18 +179,26 @@ func (s Store) put(facts, rows, results []byte) (Name, error) {
 	return name, atomicfile.Write(path, 0o644, file.Bytes())
 }
 
-// open opens a partition file. It rejects links and devices, which a directory from elsewhere can contain,
-// and which could be read without end.
-func (s Store) open(name Name) (*os.File, fs.FileInfo, error) {
+// open opens a partition file and parses its table. It rejects links and devices, which a directory from elsewhere can
+// contain, and which could be read without end.
+func (s Store) open(name Name) (f *os.File, all [sections]section, err error) {
 	info, err := os.Lstat(s.path(name))
 	if err != nil {
-		return nil, nil, err
+		return nil, all, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("reading %s: %w: it is not a regular file", s.path(name), ErrDamaged)
+		return nil, all, fmt.Errorf("reading %s: %w: it is not a regular file", s.path(name), ErrDamaged)
 	}
-	f, err := os.Open(s.path(name))
-	return f, info, err
+	if f, err = os.Open(s.path(name)); err != nil {
+		return nil, all, err
+	}
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(f, head)
+	if all, err = sectionsOf(head[:n], info.Size(), name); err != nil {
+		f.Close()
+		return nil, all, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	return f, all, nil
 }
 
 func (s Store) path(name Name) string { return filepath.Join(s.Dir, name.String()) }
@@ -201,9 +209,17 @@ type section struct {
 	sum          [sha256.Size]byte
 }
 
-// holds reports whether content is that of the section.
-func (s section) holds(content []byte) bool {
-	return uint64(len(content)) == s.size && sha256.Sum256(content) == s.sum
+// read reads the section, as it is stored.
+func (s section) read(f *os.File) ([]byte, error) {
+	content := make([]byte, s.size)
+	_, err := f.ReadAt(content, int64(s.offset))
+	if err == nil && sha256.Sum256(content) != s.sum {
+		err = ErrDamaged
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	return content, nil
 }
 
 // sectionsOf parses the beginning of a file of size bytes, which must have the name.
@@ -223,62 +239,31 @@ func sectionsOf(head []byte, size int64, name Name) (all [sections]section, err 
 	return all, nil
 }
 
-// read returns a section of a partition file.
+// read returns a section of a partition file, uncompressed.
 func (s Store) read(name Name, at int) ([]byte, error) {
-	f, info, err := s.open(name)
+	f, all, err := s.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	head := make([]byte, headSize)
-	n, _ := io.ReadFull(f, head)
-	all, err := sectionsOf(head[:n], info.Size(), name)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
-	}
-	content := make([]byte, all[at].size)
-	if _, err := f.ReadAt(content, int64(all[at].offset)); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
-	}
-	if !all[at].holds(content) {
-		return nil, fmt.Errorf("reading %s: %w", f.Name(), ErrDamaged)
-	}
-	if at == sectionFacts {
-		return content, nil
+	content, err := all[at].read(f)
+	if err != nil || at == sectionFacts {
+		return content, err
 	}
 	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(content)), largestSection))
 }
 
 // verifiedFacts returns the facts of an undamaged partition file.
-func (s Store) verifiedFacts(name Name) ([]byte, error) {
-	f, info, err := s.open(name)
+func (s Store) verifiedFacts(name Name) (facts []byte, err error) {
+	f, all, err := s.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	head := make([]byte, min(info.Size(), int64(headSize)))
-	if _, err = io.ReadFull(f, head); err != nil {
-		return nil, err
+	for at := len(all) - 1; at >= 0 && err == nil; at-- {
+		facts, err = all[at].read(f)
 	}
-	all, err := sectionsOf(head, info.Size(), name) // they determine how much to read
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	last := all[sections-1]
-	file := make([]byte, last.offset+last.size)
-	if _, err := f.ReadAt(file, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	for _, section := range all {
-		if err == nil && !section.holds(file[section.offset:section.offset+section.size]) {
-			err = ErrDamaged
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	facts := all[sectionFacts]
-	return file[facts.offset : facts.offset+facts.size], nil
+	return facts, err
 }
 
 // compressors are reused: each has a megabyte of tables. They are fast rather than small: keys do not compress,
