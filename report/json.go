@@ -40,7 +40,7 @@ func withLists(r *Results) *Results {
 	return out
 }
 
-// EncodeCells encodes cells as in the json format, separated by commas.
+// EncodeCells encodes cells as in the json format, each on a line. All but the first begin with a comma.
 func EncodeCells(cells []Cell) ([]byte, error) {
 	var all bytes.Buffer
 	for i, cell := range withLists(&Results{Cells: cells}).Cells {
@@ -50,7 +50,6 @@ func EncodeCells(cells []Cell) ([]byte, error) {
 		if err := encoder(&all).Encode(cell); err != nil {
 			return nil, fmt.Errorf("encoding results: %w", err)
 		}
-		all.Truncate(all.Len() - 1) // the newline
 	}
 	return all.Bytes(), nil
 }
@@ -64,30 +63,13 @@ func DecodeCells(b []byte) ([]Cell, error) {
 	return r.Cells, nil
 }
 
-// SplitCells returns the text of each cell in the result of EncodeCells without decoding it. Several texts,
-// joined by commas, can be decoded at once. Other input yields parts that do not decode.
-func SplitCells(b []byte) (cells [][]byte) {
-	depth, begin, quoted := 0, 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{':
-			depth++
-		case c == '}':
-			depth--
-		case c == ',' && depth == 0:
-			cells = append(cells, b[begin:i])
-			begin = i + 1
-		}
+// SplitCells returns the text of each cell in the result of EncodeCells without decoding it: a newline in a text is
+// escaped. Several texts, joined by commas, can be decoded at once. Other input yields parts that do not decode.
+func SplitCells(b []byte) [][]byte {
+	if len(b) == 0 {
+		return nil
 	}
-	if begin < len(b) {
-		cells = append(cells, b[begin:])
-	}
-	return cells
+	return bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n,"))
 }
 
 // measuredFields lists the fields that differ between equal results of two runs. Quotes in strings are escaped, so none

@@ -21,7 +21,7 @@ func TestSplitCells(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts := SplitCells(whole)
-		if len(parts) != n || !bytes.Equal(bytes.Join(parts, []byte{','}), whole) {
+		if len(parts) != n || n > 0 && string(bytes.Join(parts, []byte("\n,")))+"\n" != string(whole) {
 			t.Fatalf("%d cells are %d parts:\n%s", n, len(parts), whole)
 		}
 		for i, part := range parts {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
@@ -39,12 +39,12 @@ func readAggregate(samples string) (*aggregateOf, error) {
 		return nil, nil
 	}
 	a := &aggregateOf{}
-	found, err := jsonfile.ReadBeside(path, "aggregate", func(r *jsonfile.Reader, key string) error {
+	found, err := pyjson.ReadBeside(path, "aggregate", func(r *pyjson.Reader, key string) error {
 		switch key {
 		case "evaluation_results":
 			return r.Array(func(i int) error {
 				if i == mostMetrics {
-					return r.Fail("more than %d results", mostMetrics)
+					return fmt.Errorf("more than %d results", mostMetrics)
 				}
 				var one resultOf
 				err := r.Value(&one)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -29,7 +29,7 @@ const (
 )
 
 func holds(head []byte) bool {
-	keys := jsonfile.Keys(head)
+	keys := pyjson.Keys(head)
 	return keys["evaluation_id"] && keys["model_id"] && keys["sample_id"]
 }
 
@@ -60,7 +60,7 @@ type resultKey struct {
 
 func read(file *os.File) ([]*plan.Log, error) {
 	l := &reader{of: map[string]*plan.Log{}, places: map[attemptKey]int{}, repeats: map[[3]string]int{}, seen: map[resultKey]bool{}, errors: map[*plan.Log]int{}, none: map[*plan.Log]int{}, scores: map[string][]float64{}}
-	if err := jsonfile.Lines(file, l.record); err != nil {
+	if err := pyjson.Lines(file, l.record); err != nil {
 		return nil, err
 	}
 	if len(l.logs) == 0 {
@@ -93,7 +93,7 @@ type record struct {
 	epoch                             int // 0 if the record does not have it
 }
 
-func (l *reader) record(r *jsonfile.Reader) error {
+func (l *reader) record(r *pyjson.Reader) error {
 	var c record
 	err := r.Object(func(key string) error {
 		switch key {
@@ -127,19 +127,19 @@ func (l *reader) record(r *jsonfile.Reader) error {
 	case err != nil:
 		return err
 	case c.model == "" || c.evaluation == "" || c.sample == "":
-		return r.Fail("want model_id, evaluation_name and sample_id")
+		return errors.New("want model_id, evaluation_name and sample_id")
 	case len(c.score) == 0:
-		return r.Fail("sample %s: want evaluation.score", text.Line(c.sample, 80))
+		return fmt.Errorf("sample %s: want evaluation.score", text.Line(c.sample, 80))
 	}
 	if err := l.size.Names(c.model, c.evaluation, c.sample, c.result); err != nil {
-		return r.Fail("%w", err)
+		return err
 	}
 	l.records++
 	return l.add(r, &c)
 }
 
 // add joins a record with what other results say of the attempt.
-func (l *reader) add(r *jsonfile.Reader, c *record) error {
+func (l *reader) add(r *pyjson.Reader, c *record) error {
 	problem := c.evaluation + "/" + c.sample
 	if c.epoch < 1 {
 		counted := [3]string{c.model, problem, c.result}
@@ -148,7 +148,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 	}
 	key := attemptKey{c.model, problem, c.epoch}
 	if l.seen[resultKey{key, c.result}] {
-		return r.Fail("%s of epoch %d of sample %s is duplicated", text.Line(c.name("score"), 80), c.epoch, text.Line(c.sample, 80))
+		return fmt.Errorf("%s of epoch %d of sample %s is duplicated", text.Line(c.name("score"), 80), c.epoch, text.Line(c.sample, 80))
 	}
 	l.seen[resultKey{key, c.result}] = true
 	log := l.of[c.model]
@@ -160,7 +160,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 	at, known := l.places[key]
 	if !known {
 		if len(l.places) == mostSamples {
-			return r.Fail("more than %d samples", mostSamples)
+			return fmt.Errorf("more than %d samples", mostSamples)
 		}
 		at = len(log.Attempts)
 		l.places[key] = at
@@ -196,15 +196,15 @@ func (c *record) name(field string) string {
 }
 
 // value notes a value of an attempt, or only that the metric exists if a is nil.
-func (l *reader) value(r *jsonfile.Reader, log *plan.Log, a *plan.LogAttempt, metric string, value float64) error {
+func (l *reader) value(r *pyjson.Reader, log *plan.Log, a *plan.LogAttempt, metric string, value float64) error {
 	if !slices.Contains(log.Metrics, metric) {
 		if log.Metrics = append(log.Metrics, metric); len(log.Metrics) > mostMetrics {
-			return r.Fail("more than %d metrics", mostMetrics)
+			return fmt.Errorf("more than %d metrics", mostMetrics)
 		}
 	}
 	if a != nil {
 		if err := l.size.Values(1); err != nil {
-			return r.Fail("%w", err)
+			return err
 		}
 		a.Values[metric] = value
 	}

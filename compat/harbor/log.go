@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -20,13 +20,13 @@ import (
 var logFormat = plan.LogFormat{Name: recorder, Title: "the result of a trial of Harbor", Holds: holdsTrial, Read: readLog, Unfinished: unfinishedTrial}
 
 func holdsTrial(head []byte) bool {
-	keys := jsonfile.Keys(head)
+	keys := pyjson.Keys(head)
 	return keys["task_name"] && keys["trial_name"]
 }
 
 // unfinishedTrial reports whether a file is the configuration of a trial without a result.
 func unfinishedTrial(path string, head []byte) bool {
-	if filepath.Base(path) != "config.json" || !jsonfile.Keys(head)["trial_name"] {
+	if filepath.Base(path) != "config.json" || !pyjson.Keys(head)["trial_name"] {
 		return false
 	}
 	path = filepath.Join(filepath.Dir(path), "result.json")

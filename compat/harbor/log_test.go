@@ -38,9 +38,9 @@ func TestTrialAsLog(t *testing.T) {
 		`{"task_name": "a", "trial_name": "a"}`:    "it is not finished",
 		`{"trial_name": "a"}`:                      "names no task",
 		`{"task_name": "a", "schema_version": 2}`:  "schema_version 2",
-		`{"task_name": "a"`:                        "bad JSON",
-		`{"task_name": ["a"]}`:                     "task_name is of type array",
-		`{"task_name": "a", "finished_at": "x"} {`: "after the value",
+		`{"task_name": "a"`:                        "unexpected end of the file",
+		`{"task_name": ["a"]}`:                     "want a text, not array",
+		`{"task_name": "a", "finished_at": "x"} {`: "after the end",
 	} {
 		if _, err := readLog(textfile.Open(t, "result.json", content)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", content, err, want)

@@ -156,8 +156,8 @@ func TestManifestsThatAreNone(t *testing.T) {
 	}
 	files := readerFiles(t, dir)
 	for trial, want := range map[string]string{
-		"none": "it has no artifacts/manifest.json", "gone": "no longer exists", "torn": "unexpected EOF", "object": "the whole is of type object",
-		"number": "source is of type number", "huge": "larger than 8 MiB", "linked": "outside of the trial", "folder": "its artifacts/manifest.json: ",
+		"none": "it has no artifacts/manifest.json", "gone": "no longer exists", "torn": "unexpected end of the file", "object": "want an array, not object",
+		"number": "want a text, not number", "huge": "larger than 8 MiB", "linked": "outside of the trial", "folder": "its artifacts/manifest.json: ",
 	} {
 		step := ""
 		if trial == "linked" {

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/maruel/natural"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
 // Members of an archive. A run that did not end has neither header nor all summaries, but those of the parts that it wrote.
@@ -65,11 +65,11 @@ func (l *log) archive(file *os.File) error {
 }
 
 // readMember reads a member to its end, where its checksum is verified.
-func readMember(f *zip.File, read func(*jsonfile.Reader) error) error {
+func readMember(f *zip.File, read func(*pyjson.Reader) error) error {
 	in, err := f.Open()
 	if err == nil {
 		defer in.Close()
-		err = read(jsonfile.New(in))
+		err = read(pyjson.NewReader(in, pyjson.Options{}))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"os"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
@@ -19,7 +19,7 @@ func holds(head []byte) bool {
 	if isArchive(head) {
 		return bytes.Contains(head, []byte(startMember)) || bytes.Contains(head, []byte(headerMember))
 	}
-	keys := jsonfile.Keys(head)
+	keys := pyjson.Keys(head)
 	return keys["status"] && keys["eval"] && keys["eval.task"]
 }
 
@@ -34,7 +34,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 	if isArchive(head[:n]) {
 		err = l.archive(file)
 	} else {
-		err = l.json(jsonfile.New(file))
+		err = l.json(pyjson.NewReader(file, pyjson.Options{}))
 	}
 	if err != nil {
 		return nil, err

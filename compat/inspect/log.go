@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -63,8 +63,8 @@ func newLog() *log {
 }
 
 // json reads a log of JSON, or the header of an archive, which is one without samples.
-func (l *log) json(r *jsonfile.Reader) error {
-	err := r.Object(func(key string) error {
+func (l *log) json(r *pyjson.Reader) error {
+	member := func(key string) error {
 		switch key {
 		case "status":
 			return r.Value(&l.status)
@@ -79,26 +79,23 @@ func (l *log) json(r *jsonfile.Reader) error {
 			return r.Array(func(int) error { return l.sample(r) })
 		}
 		return r.Skip()
-	})
-	if err != nil {
+	}
+	if err := r.Only(func() error { return r.Object(member) }); err != nil {
 		return err
 	}
 	if !l.hasEval || l.eval.Task == "" {
 		return errors.New("it has no name of the evaluated task (eval.task)")
 	}
-	return r.End()
+	return nil
 }
 
 // samples reads an array of samples, or of their summaries.
-func (l *log) samples(r *jsonfile.Reader) error {
-	if err := r.Array(func(int) error { return l.sample(r) }); err != nil {
-		return err
-	}
-	return r.End()
+func (l *log) samples(r *pyjson.Reader) error {
+	return r.Only(func() error { return r.Array(func(int) error { return l.sample(r) }) })
 }
 
 // sample reads a sample or its summary, which has texts instead of an error and of a limit.
-func (l *log) sample(r *jsonfile.Reader) error {
+func (l *log) sample(r *pyjson.Reader) error {
 	var s struct {
 		ID     json.RawMessage `json:"id"`
 		Epoch  int             `json:"epoch"`
@@ -117,23 +114,23 @@ func (l *log) sample(r *jsonfile.Reader) error {
 	case len(s.ID) > 0 && (s.ID[0] == '-' || s.ID[0] >= '0' && s.ID[0] <= '9'):
 		id = string(s.ID)
 	default:
-		return r.Fail("want an id, a string or a number")
+		return errors.New("want an id, a string or a number")
 	}
 	if s.Epoch < 1 {
-		return r.Fail("sample %s: want an epoch of at least 1", text.Line(id, 80))
+		return fmt.Errorf("sample %s: want an epoch of at least 1", text.Line(id, 80))
 	}
 	if len(id) > plan.MaxLogName {
-		return r.Fail("%w", l.size.Names(id))
+		return l.size.Names(id)
 	}
 	if key := (sampleKey{id, s.Epoch}); l.seen[key] {
-		return r.Fail("epoch %d of sample %s is duplicated", s.Epoch, text.Line(id, 80))
+		return fmt.Errorf("epoch %d of sample %s is duplicated", s.Epoch, text.Line(id, 80))
 	} else if l.seen[key] = true; len(l.seen) > maxSamples {
-		return r.Fail("more than %d samples", maxSamples)
+		return fmt.Errorf("more than %d samples", maxSamples)
 	}
 	a := plan.LogAttempt{Problem: id, Repeat: s.Epoch, Class: verdict.Judged, Values: map[string]float64{}}
 	for scorer, score := range s.Scores {
 		if err := l.score(&a, scorer, score.Value); err != nil {
-			return r.Fail("sample %s: %w", text.Line(id, 80), err)
+			return fmt.Errorf("sample %s: %w", text.Line(id, 80), err)
 		}
 	}
 	n := 0
@@ -141,7 +138,7 @@ func (l *log) sample(r *jsonfile.Reader) error {
 		n += max(1, len(metrics)) // a scorer can have given nothing
 	}
 	if n > maxMetrics {
-		return r.Fail("more than %d metrics", maxMetrics)
+		return fmt.Errorf("more than %d metrics", maxMetrics)
 	}
 	if isSet(s.Limit) {
 		l.limited++
@@ -154,7 +151,7 @@ func (l *log) sample(r *jsonfile.Reader) error {
 		}
 	}
 	if err := l.size.Attempt(&a); err != nil {
-		return r.Fail("%w", err)
+		return err
 	}
 	l.attempts = append(l.attempts, a)
 	return nil

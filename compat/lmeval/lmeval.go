@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -30,7 +30,7 @@ const (
 )
 
 func holds(head []byte) bool {
-	keys := jsonfile.Keys(head)
+	keys := pyjson.Keys(head)
 	return keys["doc_id"] && (keys["arguments"] || keys["doc"])
 }
 
@@ -47,14 +47,14 @@ type reader struct {
 
 func read(file *os.File) ([]*plan.Log, error) {
 	l := &reader{places: map[string]int{}, seen: map[[2]string]bool{}, numbers: map[string]bool{}, none: map[string]int{}}
-	if err := jsonfile.Lines(file, l.sample); err != nil {
+	if err := pyjson.Lines(file, l.sample); err != nil {
 		return nil, err
 	}
 	return l.finish(file.Name())
 }
 
 // sample reads the line of a document with a filter.
-func (l *reader) sample(r *jsonfile.Reader) error {
+func (l *reader) sample(r *pyjson.Reader) error {
 	var id json.RawMessage
 	var metrics []string
 	filter, values := "none", map[string]json.RawMessage{}
@@ -74,7 +74,7 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 			return err
 		}
 		if values[key] = value; len(values) > mostMetrics {
-			return r.Fail("more than %d metrics", mostMetrics)
+			return fmt.Errorf("more than %d metrics", mostMetrics)
 		}
 		return nil
 	})
@@ -89,18 +89,18 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 	}
 	switch {
 	case name == "" || id[0] == '{' || id[0] == '[' || string(id) == "null":
-		return r.Fail("want a doc_id, a number or a string")
+		return errors.New("want a doc_id, a number or a string")
 	case l.seen[[2]string{name, filter}]:
-		return r.Fail("document %s is duplicated with the filter %s", text.Line(name, 80), text.Line(filter, 80))
+		return fmt.Errorf("document %s is duplicated with the filter %s", text.Line(name, 80), text.Line(filter, 80))
 	}
 	if err := l.size.Names(name, filter); err != nil {
-		return r.Fail("%w", err)
+		return err
 	}
 	l.seen[[2]string{name, filter}] = true
 	at, known := l.places[name]
 	if !known {
 		if at = len(l.attempts); at == mostSamples {
-			return r.Fail("more than %d documents", mostSamples)
+			return fmt.Errorf("more than %d documents", mostSamples)
 		}
 		l.places[name] = at
 		l.attempts = append(l.attempts, plan.LogAttempt{Problem: name, Repeat: 1, Class: verdict.Judged, Values: map[string]float64{}})
@@ -109,7 +109,7 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 		metrics = slices.Sorted(maps.Keys(values))
 	}
 	if err := l.size.Values(len(metrics)); err != nil {
-		return r.Fail("%w", err)
+		return err
 	}
 	for _, metric := range metrics {
 		if err := l.value(r, at, metric, filter, values[metric]); err != nil {
@@ -120,21 +120,21 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 }
 
 // value notes a value of a document. A filter is part of the metric's name, as in lm-eval's results.
-func (l *reader) value(r *jsonfile.Reader, at int, metric, filter string, value json.RawMessage) error {
+func (l *reader) value(r *pyjson.Reader, at int, metric, filter string, value json.RawMessage) error {
 	if filter != "none" {
 		metric += "," + filter
 	}
 	if !slices.Contains(l.metrics, metric) {
 		if err := l.size.Names(metric); err != nil {
-			return r.Fail("%w", err)
+			return err
 		}
 		if l.metrics = append(l.metrics, metric); len(l.metrics) > mostMetrics {
-			return r.Fail("more than %d metrics", mostMetrics)
+			return fmt.Errorf("more than %d metrics", mostMetrics)
 		}
 	}
 	var v any
 	if len(value) > 0 && json.Unmarshal(value, &v) != nil {
-		return r.Fail("%s is not JSON", text.Line(metric, 80))
+		return fmt.Errorf("%s is not JSON", text.Line(metric, 80))
 	}
 	switch v := v.(type) {
 	case bool:
@@ -209,7 +209,7 @@ type sampleCount struct{ Original, Effective int }
 // readResults reads the results at a path, or nothing if there are none.
 func readResults(path string) (results, error) {
 	all := results{higher: map[string]map[string]bool{}, samples: map[string]sampleCount{}}
-	_, err := jsonfile.ReadBeside(path, "results", func(r *jsonfile.Reader, key string) error {
+	_, err := pyjson.ReadBeside(path, "results", func(r *pyjson.Reader, key string) error {
 		switch key {
 		case "model_name":
 			return r.Value(&all.model)

@@ -25,14 +25,13 @@ func encode(v any, indent string) ([]byte, error) {
 		return nil, err
 	}
 	var laidOut bytes.Buffer
-	if indent != "" {
-		if err := json.Indent(&laidOut, text, "", indent); err != nil {
-			return nil, err
-		}
-	} else {
-		spaced(&laidOut, text)
+	if err := json.Indent(&laidOut, text, "", indent); err != nil {
+		return nil, err
 	}
-	return ascii(laidOut.Bytes()), nil
+	if text = laidOut.Bytes(); indent == "" {
+		text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(",\n"), []byte(", ")), []byte("\n"), nil) // texts have no newline
+	}
+	return ascii(text), nil
 }
 
 // marshal encodes as json.Marshal does, without the escapes for HTML.
@@ -42,24 +41,6 @@ func marshal(v any) ([]byte, error) {
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// spaced puts a space after every comma and colon outside of strings.
-func spaced(b *bytes.Buffer, text []byte) {
-	quoted, escaped := false, false
-	for _, c := range text {
-		b.WriteByte(c)
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && c == '\\':
-			escaped = true
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == ':'):
-			b.WriteByte(' ')
-		}
-	}
 }
 
 // ascii escapes everything outside of printable ASCII, as json.dumps does by

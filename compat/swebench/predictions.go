@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -36,7 +36,7 @@ func formOf(head []byte) form {
 	if trimmed := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("[")) {
 		head, found = trimmed[1:], list
 	}
-	keys := jsonfile.Keys(head)
+	keys := pyjson.Keys(head)
 	if keys["model_patch"] || keys["instance_id"] && keys["model_name_or_path"] {
 		return found
 	}
@@ -76,37 +76,33 @@ func readPredictions(file *os.File, f form) ([]*plan.Log, error) {
 
 func (p *predictions) read(file *os.File, f form) error {
 	if f == lines {
-		return jsonfile.Lines(file, p.add)
+		return pyjson.Lines(file, p.add)
 	}
-	r := jsonfile.New(file)
-	var err error
-	if f == list {
-		err = r.Array(func(int) error { return p.add(r) })
-	} else {
-		err = r.Object(func(string) error { return p.add(r) })
-	}
-	if err == nil {
-		err = r.End()
-	}
-	return err
+	r := pyjson.NewReader(file, pyjson.Options{})
+	return r.Only(func() error {
+		if f == list {
+			return r.Array(func(int) error { return p.add(r) })
+		}
+		return r.Object(func(string) error { return p.add(r) })
+	})
 }
 
 // add reads a prediction.
-func (p *predictions) add(r *jsonfile.Reader) error {
+func (p *predictions) add(r *pyjson.Reader) error {
 	var one prediction
 	if err := r.Value(&one); err != nil {
 		return err
 	}
 	switch {
 	case one.ID == "" || one.Model == "":
-		return r.Fail("want instance_id and model_name_or_path")
+		return errors.New("want instance_id and model_name_or_path")
 	case p.seen[one.ID]:
-		return r.Fail("the instance %s is duplicated", text.Line(one.ID, 80))
+		return fmt.Errorf("the instance %s is duplicated", text.Line(one.ID, 80))
 	case len(p.seen) == maxInstances:
-		return r.Fail("more than %d instances", maxInstances)
+		return fmt.Errorf("more than %d instances", maxInstances)
 	}
 	if err := p.size.Names(one.ID, one.Model); err != nil {
-		return r.Fail("%w", err)
+		return err
 	}
 	p.seen[one.ID] = true
 	l := p.of[one.Model]

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -26,7 +26,7 @@ const metric = "resolved"
 const maxInstances = 1_000_000
 
 func holds(head []byte) bool {
-	keys := jsonfile.Keys(head)
+	keys := pyjson.Keys(head)
 	if keys["total_instances"] && keys["submitted_instances"] {
 		return true
 	}
@@ -66,9 +66,9 @@ func read(file *os.File) ([]*plan.Log, error) {
 	if f := formOf(head[:n]); f != noPredictions {
 		return readPredictions(file, f)
 	}
-	r := jsonfile.New(file)
+	r := pyjson.NewReader(file, pyjson.Options{})
 	s := &reader{seen: map[string]string{}, counts: map[string]int{}}
-	err := r.Object(func(key string) error {
+	member := func(key string) error {
 		end, listed := lists[key]
 		switch {
 		case listed:
@@ -91,11 +91,8 @@ func read(file *os.File) ([]*plan.Log, error) {
 			return r.Skip()
 		}
 		return s.instance(r, key)
-	})
-	if err == nil {
-		err = r.End()
 	}
-	if err != nil {
+	if err := r.Only(func() error { return r.Object(member) }); err != nil {
 		return nil, err
 	}
 	l, err := s.finish()
@@ -103,7 +100,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 }
 
 // instance reads what the report of an instance says.
-func (s *reader) instance(r *jsonfile.Reader, id string) error {
+func (s *reader) instance(r *pyjson.Reader, id string) error {
 	var i struct {
 		None     bool  `json:"patch_is_None"`
 		Exists   *bool `json:"patch_exists"`
@@ -116,7 +113,7 @@ func (s *reader) instance(r *jsonfile.Reader, id string) error {
 	case i.None || i.Exists != nil && !*i.Exists:
 		return s.add(r, id, "empty_patch_ids", verdict.NoSubmission, 0)
 	case i.Resolved == nil:
-		return r.Fail("want resolved, true or false")
+		return errors.New("want resolved, true or false")
 	case *i.Resolved:
 		return s.add(r, id, "resolved_ids", verdict.Judged, 1)
 	}
@@ -131,17 +128,17 @@ func repository(id string) string {
 	return ""
 }
 
-func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, value float64) error {
+func (s *reader) add(r *pyjson.Reader, id, list string, class verdict.Class, value float64) error {
 	switch known, twice := s.seen[id]; {
 	case id == "":
-		return r.Fail("an instance without a name")
+		return errors.New("an instance without a name")
 	case twice:
-		return r.Fail("the instance %s is also in %s", text.Line(id, 80), known)
+		return fmt.Errorf("the instance %s is also in %s", text.Line(id, 80), known)
 	case len(s.seen) == maxInstances:
-		return r.Fail("more than %d instances", maxInstances)
+		return fmt.Errorf("more than %d instances", maxInstances)
 	}
 	if err := s.size.Names(id); err != nil {
-		return r.Fail("%w", err)
+		return err
 	}
 	s.seen[id] = list
 	s.counts[list]++

@@ -1,35 +1,14 @@
 package pyjson_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
-
-func TestQuote(t *testing.T) {
-	text := `{"NaN": NaN, "say \"NaN\"": [-Infinity, Infinity, 1.5, "Infinity"], "b\\": NaN}`
-	var got map[string]any
-	if err := json.Unmarshal(pyjson.Quote([]byte(text)), &got); err != nil {
-		t.Fatal(err)
-	}
-	list := got[`say "NaN"`].([]any)
-	for i, c := range []struct {
-		value any
-		want  string
-	}{{got["NaN"], "NaN"}, {list[0], "-Infinity"}, {list[1], "Infinity"}, {got[`b\`], "NaN"}} {
-		if word, ok := pyjson.Word(c.value.(string)); !ok || word != c.want {
-			t.Errorf("%d: %q, want the word %s", i, c.value, c.want)
-		}
-	}
-	if _, ok := pyjson.Word(list[3].(string)); ok {
-		t.Error("a text of the file passed for a number")
-	}
-	if got := string(pyjson.Quote([]byte(`{"a": 1}`))); got != `{"a": 1}` {
-		t.Errorf("a text without such words became %s", got)
-	}
-}
 
 // Output of Python 3 for repr(f).
 func TestFloat(t *testing.T) {
@@ -47,16 +26,18 @@ func TestFloat(t *testing.T) {
 	}
 }
 
-func FuzzQuote(f *testing.F) {
-	f.Add([]byte(`{"a": NaN, "b\"": "-Infinity"}`))
+// Valid JSON stays as it is.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte(`{"a": [1, -2.5e9, true, null, {}, []], "b\"\u00e9": "-Infinity"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		// Valid JSON is unchanged.
-		var before, after any
-		if json.Unmarshal(text, &before) != nil {
-			return
-		}
-		if err := json.Unmarshal(pyjson.Quote(text), &after); err != nil {
-			t.Fatal(err)
+		var plain, read any
+		r := pyjson.NewReader(bytes.NewReader(text), pyjson.Options{})
+		wrong := r.Only(func() error { return r.Value(&read) })
+		switch err := json.Unmarshal(text, &plain); {
+		case err == nil && (wrong != nil || !reflect.DeepEqual(plain, read)):
+			t.Errorf("%q: %v, %v", text, read, wrong)
+		case err != nil && wrong == nil && !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) && !bytes.HasPrefix(text, []byte("\ufeff")):
+			t.Errorf("%q: invalid JSON: %v", text, err)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
 // Files with rewards; the first existing one counts.
@@ -94,55 +94,34 @@ func abbreviate(text string) string {
 // decode reads a flat object of numbers and bools. Bools, and values that are not finite numbers, are
 // shown, but cannot be the score.
 func decode(text []byte, score string) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(quoteNonFinite(text)))
-	decoder.UseNumber()
-	start, err := decoder.Token()
-	if err == nil && start != json.Delim('{') {
-		return nil, fmt.Errorf("expected an object of numbers, got %s", kindOf(start))
-	}
 	rewards, numbers := map[string]any{}, 0
-	for err == nil && decoder.More() {
-		var key json.Token
-		var value any
-		if key, err = decoder.Token(); err != nil {
-			break
-		}
-		if err = decoder.Decode(&value); err != nil {
-			break
-		}
-		name, _ := key.(string)
-		if _, twice := rewards[name]; twice && name == score {
-			return nil, fmt.Errorf("the verifier writes %q twice; write each key once", name)
-		}
-		reward, wrong := rewardOf(value)
-		if wrong != nil && name == score {
-			return nil, fmt.Errorf("%q%w", name, wrong)
-		}
-		if wrong == nil {
-			numbers++
-		}
-		rewards[name] = reward
+	r := pyjson.NewReader(bytes.NewReader(text), pyjson.Options{Exact: true})
+	err := r.Only(func() error {
+		return r.Object(func(name string) error {
+			var value any
+			if err := r.Value(&value); err != nil {
+				return err
+			}
+			if _, twice := rewards[name]; twice && name == score {
+				return errors.New("the key is duplicated; write it once")
+			}
+			reward, err := rewardOf(value)
+			if err == nil {
+				numbers++
+			} else if name == score {
+				return err
+			}
+			rewards[name] = reward
+			return nil
+		})
+	})
+	if err == nil && numbers == 0 {
+		err = errors.New("it has no numbers")
 	}
-	if err == nil {
-		_, err = decoder.Token() // the end of the object
-	}
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("unexpected data after its object")
-	}
-	if numbers == 0 {
-		return nil, errors.New("it has no numbers")
-	}
-	return rewards, nil
+	return rewards, err
 }
 
-// rewardOf returns a value as a reward and, if it is neither a finite number nor a bool, a
-// text to show and an error that follows the value's name.
+// rewardOf returns a value as a reward or, if it is neither a finite number nor a bool, a text to show and an error.
 func rewardOf(value any) (any, error) {
 	switch value := value.(type) {
 	case bool:
@@ -150,49 +129,15 @@ func rewardOf(value any) (any, error) {
 	case json.Number:
 		n, err := number(value.String())
 		if err != nil {
-			return abbreviate(value.String()), fmt.Errorf(": %w", err)
+			return abbreviate(value.String()), err
 		}
 		return n, nil
 	case string:
-		if word, ok := strings.CutPrefix(value, nonFinite); ok {
-			return abbreviate(word), fmt.Errorf(": %q is not a finite number", abbreviate(word))
+		if word, ok := pyjson.Word(value); ok {
+			return word, fmt.Errorf("%q is not a finite number", word)
 		}
 	}
-	return kindOf(value), fmt.Errorf(" is %s, not a number", kindOf(value))
-}
-
-// nonFinite is the prefix of strings that replace the non-finite numbers of Python's JSON.
-const nonFinite = "\x00"
-
-var (
-	pythonWord    = lazyregexp.New(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
-	nonFiniteJSON = `"\u0000`
-)
-
-// quoteNonFinite replaces numbers that Python writes but JSON lacks by strings.
-func quoteNonFinite(text []byte) []byte {
-	return pythonWord().ReplaceAllFunc(text, func(word []byte) []byte {
-		if word[0] == '"' {
-			return word
-		}
-		return []byte(nonFiniteJSON + string(word) + `"`)
-	})
-}
-
-func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a bool"
-	case json.Number:
-		return "a number"
-	case string:
-		return "a string"
-	case []any, json.Delim:
-		return "a list"
-	}
-	return "an object"
+	return pyjson.Kind(value), fmt.Errorf("want a number, not %s", pyjson.Kind(value))
 }
 
 // Rule detects a failed machine from files that a script wrote besides its reward.

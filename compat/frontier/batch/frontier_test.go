@@ -104,19 +104,19 @@ func TestDecodeState(t *testing.T) {
 func TestDecodeBrokenState(t *testing.T) {
 	whole := `{"results": {"a/m.py:a": {"score": 1,` + "\n" + `"status": "success"}}}`
 	for _, c := range []struct{ text, want string }{
-		{"", "line 1: unexpected end of JSON input"},
-		{whole[:len(whole)-3], "line 2: unexpected end of JSON input"},
-		{"{\n\"results\": x}", "line 2: invalid character 'x'"},
-		{whole + "{}", "line 2: invalid character '{' after top-level value"},
-		{"[]", "line 1: json: cannot unmarshal array"},
+		{"", "unexpected end of the file"},
+		{whole[:len(whole)-3], `at "results.a/m.py:a": unexpected end of the file`},
+		{"{\n\"results\": x}", `at "results": invalid character 'x'`},
+		{whole + "{}", "unexpected data after the end"},
+		{"[]", "want an object, not an array"},
 		{"{}", `it has no "results"`},
-		{`{"results": []}`, `its "results" are not an object`},
-		{`{"results": null}`, `its "results" are not an object`},
+		{`{"results": []}`, `at "results": want an object, not an array`},
+		{`{"results": null}`, `at "results": want an object, not null`},
 		{`{"results": {"a": {}}}`, `"a" is not a pair: want SOLUTION:PROBLEM`},
-		{`{"results": {"a:b": []}}`, `the result of "a:b": `},
-		{`{"results": {"a:b": {"score": "1"}}}`, `the result of "a:b": the score is "1", which is not a number`},
+		{`{"results": {"a:b": []}}`, `at "results.a:b": want an object`},
+		{`{"results": {"a:b": {"score": "1"}}}`, `at "results.a:b": the score is "1", which is not a number`},
 		{`{"results": {"a:b": {"score": true}}}`, `the score is true, which is not a number`},
-		{`{"results": {"a:b": {}, "a:b": {}}}`, `the pair "a:b" is duplicated`},
+		{`{"results": {"a:b": {}, "a:b": {}}}`, `at "results.a:b": the pair is duplicated`},
 	} {
 		if s, err := DecodeState([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, %v; want %s", c.text, s, err, c.want)

@@ -5,64 +5,46 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
 // State is the content of .state.<track>.json, the file in which a batch keeps its results.
-type State struct {
-	StartedAt, UpdatedAt string
-	Total                int    // pairs requested from the batch
-	Backend              string // "docker", "skypilot"
-	Results              []Result
-}
+type State struct{ Results []Result }
 
-// DecodeState reads a state file. Anything but a whole state is an error with
-// its place: batches take a damaged file for an empty one.
+// DecodeState reads a state file. Anything but a whole state is an error with its location: batches take a damaged file
+// for an empty one.
 func DecodeState(text []byte) (*State, error) {
-	var raw struct {
-		StartedAt *string         `json:"started_at"`
-		UpdatedAt *string         `json:"updated_at"`
-		Total     int             `json:"total_pairs"`
-		Backend   string          `json:"backend"`
-		Results   json.RawMessage `json:"results"`
-	}
-	quoted := pyjson.Quote(text)
-	if err := json.Unmarshal(quoted, &raw); err != nil {
-		return nil, located(quoted, err)
-	}
-	if raw.Results == nil {
-		return nil, errors.New(`it has no "results", so it is not a state of a batch`)
-	}
-	s := &State{StartedAt: deref(raw.StartedAt), UpdatedAt: deref(raw.UpdatedAt), Total: raw.Total, Backend: raw.Backend}
-	d := json.NewDecoder(bytes.NewReader(raw.Results))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New(`its "results" are not an object`)
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf(`reading its "results": %w`, err)
-		}
-		id, _ := t.(string)
+	s, seen := &State{}, map[string]bool{}
+	found := false
+	r := pyjson.NewReader(bytes.NewReader(text), pyjson.Options{Exact: true})
+	result := func(id string) error {
 		var value stateResult
-		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("the result of %q: %w", id, err)
+		if err := r.Value(&value); err != nil {
+			return err
 		}
-		r, err := value.result(id)
-		if err != nil {
-			return nil, err
-		}
-		if seen[id] {
-			return nil, fmt.Errorf("the pair %q is duplicated", id)
+		one, err := value.result(id)
+		if err == nil && seen[id] {
+			err = errors.New("the pair is duplicated")
 		}
 		seen[id] = true
-		s.Results = append(s.Results, r)
+		s.Results = append(s.Results, one)
+		return err
 	}
-	return s, nil
+	err := r.Only(func() error {
+		return r.Object(func(key string) error {
+			if key != "results" {
+				return r.Skip()
+			}
+			found = true
+			return r.Object(result)
+		})
+	})
+	if err == nil && !found {
+		err = errors.New(`it has no "results", so it is not a state of a batch`)
+	}
+	return s, err
 }
 
 // stateResult is a result as a state has it.
@@ -118,27 +100,6 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	}
 	n.value = &f
 	return nil
-}
-
-// located adds to an error of encoding/json where it is in the text.
-func located(text []byte, err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	offset := int64(-1)
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &kind):
-		offset = kind.Offset
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		offset = int64(len(text))
-	}
-	if offset < 0 {
-		return err
-	}
-	read := bytes.TrimRight(text[:min(int(offset), len(text))], " \t\r\n") // what is cut off ends with its last word
-	line := 1 + bytes.Count(read, []byte("\n"))
-	return fmt.Errorf("line %d: %w", line, err)
 }
 
 func deref(s *string) string {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,14 +21,10 @@ func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
-	decoder := json.NewDecoder(bytes.NewReader(pyjson.Quote(text)))
-	decoder.UseNumber()
+	r := pyjson.NewReader(bytes.NewReader(text), pyjson.Options{Exact: true})
 	var root any
-	if err := decoder.Decode(&root); err != nil {
+	if err := r.Only(func() error { return r.Value(&root) }); err != nil {
 		return Score{}, fmt.Errorf("the file is not JSON: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Score{}, errors.New("the file is not JSON: unexpected data after the value")
 	}
 	bounded, err := numberAt(root, pointer)
 	if err != nil {

@@ -1,4 +1,4 @@
-package jsonfile
+package pyjson
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func ReadBeside(path, what string, member func(r *Reader, key string) error) (fo
 		return false, err
 	}
 	defer file.Close()
-	r := New(file)
+	r := NewReader(file, Options{})
 	if err := r.Object(func(key string) error { return member(r, key) }); err != nil {
 		return true, fmt.Errorf("the %s %s next to it: %w", what, filepath.Base(path), err)
 	}
