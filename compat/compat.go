@@ -9,19 +9,15 @@
 package compat
 
 import (
-	"github.com/fevalgraph/fevalgraph/compat/columns"
 	"github.com/fevalgraph/fevalgraph/compat/everyeval"
 	"github.com/fevalgraph/fevalgraph/compat/frontier"
 	"github.com/fevalgraph/fevalgraph/compat/harbor"
-	"github.com/fevalgraph/fevalgraph/compat/inspect"
-	"github.com/fevalgraph/fevalgraph/compat/junit"
-	"github.com/fevalgraph/fevalgraph/compat/lmeval"
+	"github.com/fevalgraph/fevalgraph/compat/logs"
 	"github.com/fevalgraph/fevalgraph/compat/scbench"
-	"github.com/fevalgraph/fevalgraph/compat/swebench"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Benchmarks returns all of them.
 func Benchmarks() []plan.Benchmark {
-	return []plan.Benchmark{scbench.Benchmark(), frontier.Benchmark(), harbor.Benchmark(), inspect.Benchmark(), swebench.Benchmark(), lmeval.Benchmark(), everyeval.Benchmark(), junit.Benchmark(), columns.Benchmark()}
+	return []plan.Benchmark{scbench.Benchmark(), frontier.Benchmark(), harbor.Benchmark(), everyeval.Benchmark(), logs.Benchmark()}
 }

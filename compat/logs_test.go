@@ -30,16 +30,16 @@ func logFiles(t *testing.T) []logFile {
 		return string(content)
 	}
 	return []logFile{
-		{"good.eval", "inspect", read("inspect/testdata/good.eval"), false},
-		{"deflate.eval", "inspect", read("inspect/testdata/deflate.eval"), false},
-		{"bad.json", "inspect", read("inspect/testdata/bad.json"), false},
-		{"agent.1.json", "swebench", read("swebench/testdata/agent.1.json"), false},
+		{"good.eval", "inspect", read("logs/testdata/inspect/good.eval"), false},
+		{"deflate.eval", "inspect", read("logs/testdata/inspect/deflate.eval"), false},
+		{"bad.json", "inspect", read("logs/testdata/inspect/bad.json"), false},
+		{"agent.1.json", "swebench", read("logs/testdata/swebench/agent.1.json"), false},
 		{"predictions.json", "swebench", `[{"instance_id": "a", "model_name_or_path": "m", "model_patch": "x"}, {"instance_id": "b", "model_name_or_path": "m", "model_patch": ""}]`, false},
 		{"predictions.jsonl", "swebench", `{"instance_id": "a", "model_name_or_path": "m", "model_patch": "x"}` + "\n" + `{"instance_id": "b", "model_name_or_path": "m", "model_patch": ""}` + "\n", true},
-		{"samples_sums.jsonl", "lm-eval", read("lmeval/testdata/samples_sums_2026-11-27T15-21-11.030332.jsonl"), true},
+		{"samples_sums.jsonl", "lm-eval", read("logs/testdata/lmeval/samples_sums_2026-11-27T15-21-11.030332.jsonl"), true},
 		{"result.json", "harbor", `{"task_name": "org/a", "trial_name": "a__1", "finished_at": "2026-01-01T00:00:00Z", "agent_info": {"name": "coder"}, "verifier_result": {"rewards": {"reward": 1}}}`, false},
-		{"pytest.xml", "junit", read("junit/testdata/pytest.xml"), false},
-		{"samples.jsonl", "every_eval_ever", read("everyeval/testdata/samples.jsonl"), true},
+		{"pytest.xml", "junit", read("logs/testdata/junit/pytest.xml"), false},
+		{"samples.jsonl", "every_eval_ever", read("logs/testdata/everyeval/samples.jsonl"), true},
 		{"scores.csv", "csv", "problem,score,model\na,1,m\nb,0.5,m\nc,,m\n", true},
 	}
 }

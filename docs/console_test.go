@@ -57,7 +57,7 @@ func TestConsole(t *testing.T) {
 }
 
 // inspectLogs is a directory of logs that inspect_ai wrote.
-const inspectLogs = "../compat/inspect/testdata"
+const inspectLogs = "../compat/logs/testdata/inspect"
 
 // session is a shell as a reader of the page has it.
 type session struct {

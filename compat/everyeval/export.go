@@ -1,3 +1,4 @@
+// Package everyeval writes results as records of Every Eval Ever.
 package everyeval
 
 import (
@@ -19,6 +20,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
+
+// Benchmark returns the export.
+func Benchmark() plan.Benchmark { return plan.Benchmark{Name: "every_eval_ever", Export: export} }
 
 const schemaVersion = "0.3.0"
 

@@ -1,6 +1,4 @@
-// Package junit reads JUnit XML, as pytest and many other runners write it: test cases are problems, and whether one
-// passed is the metric.
-package junit
+package logs
 
 import (
 	"bytes"
@@ -14,28 +12,28 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Benchmark returns the reader of JUnit XML.
-func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "junit", Logs: []plan.LogFormat{{Name: "junit", Title: "JUnit XML", Holds: holds, Read: read}}}
+// junit is JUnit XML, as pytest and many other runners write it: test cases are problems, and whether one passed is the
+// metric.
+var junit = format{
+	name: "junit", title: "JUnit XML", read: readJUnit, metric: "passed",
+	holds: func(head []byte) bool {
+		return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("<")) && bytes.Contains(head, []byte("<testsuite"))
+	},
+	notes: []note{
+		{"errored", "test", "ended by an error, counted as failed"},
+		{"not run", "test", "skipped, which have no verdict"},
+		{"unknown", "test", "with an unknown status or result, which have no verdict"},
+	},
 }
 
-// metric is the only one.
-const metric = "passed"
-
 const (
-	mostCases = 1_000_000
 	mostToken = 64 << 20 // bytes of a tag, or of a text
 	mostDepth = 100
 )
-
-func holds(head []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("<")) && bytes.Contains(head, []byte("<testsuite"))
-}
 
 // outcome is how a test ended. The worst of several counts.
 type outcome int
@@ -77,16 +75,13 @@ type suite struct {
 	found   int // failures and errors of its cases and suites
 }
 
-type reader struct {
-	log     plan.Log
-	suites  []suite // open ones, outermost first
-	last    map[string]outcome
-	repeats map[string]int
-	counts  map[outcome]int
-	size    plan.LogSize
+type junitReader struct {
+	*file
+	suites []suite // open ones, outermost first
+	last   map[string]outcome
 }
 
-func read(file *os.File) ([]*plan.Log, error) {
+func readJUnit(f *file, file *os.File) error {
 	in := &capped.Reader{In: file, Most: mostToken, What: "a tag or a text"}
 	dec := xml.NewDecoder(in)
 	dec.CharsetReader = func(name string, in io.Reader) (io.Reader, error) {
@@ -95,31 +90,16 @@ func read(file *os.File) ([]*plan.Log, error) {
 		}
 		return nil, fmt.Errorf("its encoding is %s: convert it to UTF-8", text.Line(name, 40))
 	}
-	r := &reader{log: plan.Log{Metrics: []string{metric}, Higher: map[string]bool{metric: true}}, last: map[string]outcome{}, repeats: map[string]int{}, counts: map[outcome]int{}}
+	r := &junitReader{file: f, last: map[string]outcome{}}
 	if err := r.elements(in, dec); err != nil {
 		line, _ := dec.InputPos()
-		return nil, fmt.Errorf("line %d: %w", line, err)
+		return fmt.Errorf("line %d: %w", line, err)
 	}
-	if len(r.log.Attempts) == 0 {
-		return nil, errors.New("it has no test case")
-	}
-	for _, note := range []struct {
-		outcome outcome
-		words   string
-	}{
-		{errored, "ended by an error, counted as failed"},
-		{notRun, "skipped, which have no verdict"},
-		{unknown, "with an unknown status or result, which have no verdict"},
-	} {
-		if n := r.counts[note.outcome]; n > 0 {
-			r.log.Notes = append(r.log.Notes, text.Count(n, "test")+" "+note.words)
-		}
-	}
-	return []*plan.Log{&r.log}, nil
+	return nil
 }
 
 // elements reads elements to the end of the file.
-func (r *reader) elements(in *capped.Reader, dec *xml.Decoder) error {
+func (r *junitReader) elements(in *capped.Reader, dec *xml.Decoder) error {
 	var open []string
 	var of *testcase
 	for {
@@ -158,7 +138,7 @@ func (r *reader) elements(in *capped.Reader, dec *xml.Decoder) error {
 			case name == "testsuite" || name == "testsuites":
 				r.suites = append(r.suites, newSuite(token))
 			case (name == "failure" || name == "error") && parent == "testsuite":
-				if err := r.add(&testcase{name: r.suites[len(r.suites)-1].name, message: text.Line(attribute(token, "message"), 200), outcome: errored}); err != nil {
+				if err := r.testcase(&testcase{name: r.suites[len(r.suites)-1].name, message: text.Line(attribute(token, "message"), 200), outcome: errored}); err != nil {
 					return err
 				}
 			}
@@ -167,7 +147,7 @@ func (r *reader) elements(in *capped.Reader, dec *xml.Decoder) error {
 			var err error
 			switch name := token.Name.Local; {
 			case name == "testcase" && of != nil:
-				err, of = r.add(of), nil
+				err, of = r.testcase(of), nil
 			case of == nil && (name == "testsuite" || name == "testsuites"):
 				err = r.endSuite()
 			}
@@ -182,14 +162,14 @@ func newSuite(e xml.StartElement) suite {
 	s := suite{name: cmp.Or(attribute(e, "name"), e.Name.Local)}
 	for _, name := range []string{"failures", "errors"} {
 		n, _ := strconv.Atoi(attribute(e, name)) // anything else counts nothing
-		s.counted += max(0, min(n, mostCases))
+		s.counted += max(0, min(n, mostAttempts))
 	}
 	return s
 }
 
 // endSuite ends the open suite. If it counts more failures than its cases have, one attempt at the suite failed: a
 // class whose set-up throws has no case in some programs' files.
-func (r *reader) endSuite() error {
+func (r *junitReader) endSuite() error {
 	s := r.suites[len(r.suites)-1]
 	r.suites = r.suites[:len(r.suites)-1]
 	if len(r.suites) > 0 {
@@ -245,8 +225,8 @@ func (t *testcase) end(end outcome, message string) {
 	}
 }
 
-// add adds a test case to the open suite.
-func (r *reader) add(t *testcase) error {
+// testcase adds a test case to the open suite.
+func (r *junitReader) testcase(t *testcase) error {
 	if n := len(r.suites); n > 0 && t.outcome >= errored {
 		r.suites[n-1].found += max(1, t.failures)
 	}
@@ -254,33 +234,30 @@ func (r *reader) add(t *testcase) error {
 }
 
 // attempt adds a test case to the log. A further case of an equal name is a further attempt.
-func (r *reader) attempt(t *testcase) error {
-	switch {
-	case t.name == "":
+func (r *junitReader) attempt(t *testcase) error {
+	if t.name == "" {
 		return errors.New("a test case has neither name nor classname")
-	case len(r.log.Attempts) == mostCases:
-		return fmt.Errorf("more than %d test cases", mostCases)
 	}
 	if r.last[t.name] == failed && t.outcome == errored && (strings.HasPrefix(t.message, "failed on teardown") || strings.HasPrefix(t.message, "test teardown")) {
 		return nil // pytest writes a second element for a failed test with a failing teardown
 	}
-	if err := r.size.Names(t.name, t.message); err != nil {
-		return err
-	}
 	r.last[t.name] = t.outcome
-	r.repeats[t.name]++
-	r.counts[t.outcome]++
-	a := plan.LogAttempt{Problem: t.name, Repeat: r.repeats[t.name], Class: verdict.Judged, Message: t.message}
+	e := entry{problem: t.name, message: t.message}
 	switch t.outcome {
 	case passed:
-		a.Values = map[string]float64{metric: 1}
-	case failed, errored:
-		a.Values = map[string]float64{metric: 0}
+		e.values = []value{{"passed", 1}}
+	case errored:
+		r.count("errored", "")
+		fallthrough
+	case failed:
+		e.values = []value{{"passed", 0}}
 	case notRun:
-		a.Class = verdict.NotRun
+		r.count("not run", "")
+		e.class = verdict.NotRun
 	default:
-		a.Class = verdict.NotJudged
+		r.count("unknown", "")
+		e.class = verdict.NotJudged
 	}
-	r.log.Attempts = append(r.log.Attempts, a)
-	return nil
+	_, _, err := r.add(e)
+	return err
 }

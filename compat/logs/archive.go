@@ -1,7 +1,8 @@
-package inspect
+package logs
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,8 +24,8 @@ const (
 	partPrefix    = "_journal/summaries/"
 )
 
-// archive reads the header and the summaries of samples: what was said in them stays compressed.
-func (l *log) archive(file *os.File) error {
+// readArchive reads the header and the summaries of samples: their messages stay compressed.
+func readArchive(file *os.File, header, samples func(*pyjson.Reader) error) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -41,22 +42,19 @@ func (l *log) archive(file *os.File) error {
 		}
 		members[f.Name] = f
 	}
-	header := members[headerMember]
-	if header == nil {
-		header = members[startMember]
-	}
-	if header == nil {
+	head := cmp.Or(members[headerMember], members[startMember])
+	if head == nil {
 		return errors.New("the archive has no header.json")
 	}
-	if err := readMember(header, l.json); err != nil {
+	if err := readMember(head, header); err != nil {
 		return err
 	}
 	if f := members[summaryMember]; f != nil {
-		return readMember(f, l.samples)
+		return readMember(f, samples)
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(members), natural.Compare) {
 		if strings.HasPrefix(name, partPrefix) {
-			if err := readMember(members[name], l.samples); err != nil {
+			if err := readMember(members[name], samples); err != nil {
 				return err
 			}
 		}
@@ -69,7 +67,8 @@ func readMember(f *zip.File, read func(*pyjson.Reader) error) error {
 	in, err := f.Open()
 	if err == nil {
 		defer in.Close()
-		err = read(pyjson.NewReader(in, pyjson.Options{}))
+		r := pyjson.NewReader(in, pyjson.Options{})
+		err = r.Only(func() error { return read(r) })
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
