@@ -62,8 +62,7 @@ func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 					p = contender(one, at, verdict.Passes, clusters{})
 				}
 				s.points = append(s.points, p)
-				low, high := bounds(p.Interval)
-				f.Rows = append(f.Rows, []string{one, strconv.Itoa(n + 1), formatFull(p.Mean), low, high, strconv.Itoa(p.Problems)})
+				f.Rows = append(f.Rows, fields(one, n+1, p.Mean, p.Interval, p.Problems))
 			}
 		}
 		if len(s.points) > 0 {

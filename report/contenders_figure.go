@@ -10,14 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// mostBars limits the rows of a drawing; its data has all rows.
-const mostBars = 60
-
-const barHeight = 22
-
 // scaleOf returns the scale of the metric's axis: fixed ends, or a range that covers the values.
-func (c *Contenders) scaleOf(values []float64, start, end float64) draw.Scale {
-	s := draw.Scale{Start: start, End: end}
+func (c *Contenders) scaleOf(values []float64) (s draw.Scale) {
 	switch c.Metric {
 	case "solved", "checkpoints":
 		s.From, s.To = verdict.Passes.Worst, verdict.Passes.Best
@@ -74,48 +68,29 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	}
 	var values []float64
 	for i, one := range c.All {
-		low, high := bounds(one.Interval)
 		if one.Interval.Known {
 			values = append(values, one.Interval.Low, one.Interval.High)
 		}
 		values = append(values, one.Mean)
-		f.Rows = append(f.Rows, []string{one.Name, formatFull(one.Mean), low, high, strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), strconv.Itoa(one.Missing), c.Letters(i)})
+		f.Rows = append(f.Rows, fields(one.Name, one.Mean, one.Interval, one.Problems, one.Attempts, one.Missing, c.Letters(i)))
 	}
 	shown := c.All[:min(len(c.All), mostBars)]
 	f.Note += leftOut(len(c.All)-len(shown), "row")
-	f.Plot = func(width float64) *draw.Drawing {
-		var names []string
-		for _, one := range shown {
-			names = append(names, one.Name)
-		}
-		left, right := nameWidth(names, 0.32*width), width-100.0
-		if width < 500 {
-			right = width - 84
-		}
-		s := c.scaleOf(values, left, right)
-		bottom := barHeight * float64(len(shown))
-		d := &draw.Drawing{Width: width, Height: bottom + 24}
-		bottomAxis(d, s, 0, bottom, c.tick)
-		figure := c.figures()
-		for i, one := range shown {
-			y := barHeight * (float64(i) + 0.5)
-			d.Text(left-10, y, "end", "ftext", draw.Fit(one.Name, left-20))
-			said := figure(one.Mean)
-			if one.Problems == 0 {
-				said = "no verdict"
-			}
-			title := fmt.Sprintf("%s: %s (%s), %d problems", one.Name, said, intervalText(one.Interval, figure), one.Problems)
-			if one.Interval.Known {
-				d.Line(s.At(one.Interval.Low), y, s.At(one.Interval.High), y, "ks0 thick", title)
-			}
-			if one.Problems > 0 {
-				d.Dot(s.At(one.Mean), y, 4.5, "fs0", title)
-			}
-			d.Text(right+56, y, "end", "ftext", said)
-			d.Text(right+64, y, "", "fdim small", c.Letters(i))
-		}
-		return d
+	figure := c.figures()
+	plot := rowPlot{right: 100, scale: c.scaleOf(values), tick: c.tick}
+	for _, one := range shown {
+		plot.names = append(plot.names, one.Name)
 	}
+	plot.mark = func(d *draw.Drawing, s draw.Scale, i int, y float64) {
+		one, said := shown[i], "no verdict"
+		if one.Problems > 0 {
+			said = figure(one.Mean)
+			interval(d, s, y, one.Mean, one.Interval, "ks0 thick", "fs0", fmt.Sprintf("%s: %s (%s), %d problems", one.Name, said, intervalText(one.Interval, figure), one.Problems))
+		}
+		d.Text(s.End+56, y, "end", "ftext", said)
+		d.Text(s.End+64, y, "", "fdim small", c.Letters(i))
+	}
+	f.Plot = plot.draw
 	return f
 }
 
@@ -155,9 +130,7 @@ func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 		if p.Problems == 0 {
 			continue
 		}
-		low, high := bounds(p.Interval)
-		f.Rows = append(f.Rows, []string{c.All[p.A].Name, c.All[p.B].Name, strconv.Itoa(p.Problems), formatFull(p.Difference), low, high, formatFull(p.P), formatFull(p.Corrected), strconv.FormatBool(p.Shown),
-			formatFull(p.Detectable), strconv.Itoa(p.Better), strconv.Itoa(p.Equal), strconv.Itoa(p.Less), strconv.Itoa(p.Missing)})
+		f.Rows = append(f.Rows, fields(c.All[p.A].Name, c.All[p.B].Name, p.Problems, p.Difference, p.Interval, p.P, p.Corrected, p.Shown, p.Detectable, p.Better, p.Equal, p.Less, p.Missing))
 		if len(c.Pairs) <= mostPairs || p.A == first || p.B == first {
 			shown = append(shown, p)
 		}
@@ -175,16 +148,15 @@ func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 	}
 	f.Note += leftOut(len(shown)-mostBars, "pair")
 	shown = shown[:min(len(shown), mostBars)]
-	f.Plot = func(width float64) *draw.Drawing { return c.drawPairs(width, shown) }
+	f.Plot = c.pairsPlot(shown).draw
 	return f, true
 }
 
-func (c *Contenders) drawPairs(width float64, pairs []*ContenderPair) *draw.Drawing {
-	narrow := width < 500
-	var names []string
+func (c *Contenders) pairsPlot(pairs []*ContenderPair) *rowPlot {
 	reach := 0.0
+	plot := &rowPlot{top: 18, right: 120, stack: true, tick: c.tick}
 	for _, p := range pairs {
-		names = append(names, c.All[p.A].Name+" − "+c.All[p.B].Name)
+		plot.names = append(plot.names, c.All[p.A].Name+" − "+c.All[p.B].Name)
 		for _, v := range []float64{p.Difference, p.Interval.Low, p.Interval.High, p.Detectable} {
 			if statistics.Finite(v) {
 				reach = max(reach, math.Abs(v))
@@ -192,49 +164,31 @@ func (c *Contenders) drawPairs(width float64, pairs []*ContenderPair) *draw.Draw
 		}
 	}
 	_, reach = rangeAround([]float64{reach})
-	left, high := nameWidth(names, 0.4*width), float64(barHeight)
-	if narrow { // names are above their rows
-		left, high = 12, 2*barHeight
-	}
-	right := width - 120
-	if narrow {
-		right = width - 104
-	}
-	s := draw.Scale{From: -reach, To: reach, Start: left, End: right}
-	const top, byColumn, pColumn = 18, 54, 100
-	bottom := top + high*float64(len(pairs))
-	d := &draw.Drawing{Width: width, Height: bottom + 24}
-	bottomAxis(d, s, top, bottom, c.tick)
-	d.Line(s.At(0), top, s.At(0), bottom, "kdim thin", "")
-	d.Text(right+byColumn, 8, "end", "fdim small", "by")
-	d.Text(right+pColumn, 8, "end", "fdim small", map[bool]string{true: "p (adj.)", false: "p"}[len(c.Pairs) > 1])
+	plot.scale = draw.Scale{From: -reach, To: reach}
 	figure := c.figures()
 	signed := signedBy(figure)
-	for i, p := range pairs {
-		y := top + high*float64(i) + barHeight/2
-		if narrow {
-			d.Text(left, y, "", "ftext", draw.Fit(names[i], width-20))
-			y += barHeight - 4
-		} else {
-			d.Text(left-10, y, "end", "ftext", draw.Fit(names[i], left-16))
+	plot.mark = func(d *draw.Drawing, s draw.Scale, i int, y float64) {
+		const byColumn, pColumn = 54, 110
+		if i == 0 {
+			d.Line(s.At(0), plot.top, s.At(0), d.Height-24, "kdim thin", "")
+			d.Text(s.End+byColumn, 8, "end", "fdim small", "by")
+			d.Text(s.End+pColumn, 8, "end", "fdim small", map[bool]string{true: "p (adj.)", false: "p"}[len(c.Pairs) > 1])
 		}
-		title := fmt.Sprintf("%s: %s (%s), p %s, %d problems", names[i], signed(p.Difference), intervalText(p.Interval, signed), pText(p.Corrected), p.Problems)
+		p := pairs[i]
+		title := fmt.Sprintf("%s: %s (%s), p %s, %d problems", plot.names[i], signed(p.Difference), intervalText(p.Interval, signed), pText(p.Corrected), p.Problems)
 		if statistics.Finite(p.Detectable) {
 			title += ", detectable from " + figure(p.Detectable)
 			for _, v := range []float64{-p.Detectable, p.Detectable} {
 				d.Line(s.At(v), y-6, s.At(v), y+6, "kodd thin", title)
 			}
 		}
-		if p.Interval.Known {
-			d.Line(s.At(p.Interval.Low), y, s.At(p.Interval.High), y, "ks0 wide", title)
-		}
-		dot := "fback ks0 wide"
+		dot, strong := "fback ks0 wide", "fdim small"
 		if p.Shown {
-			dot = "fs0 ks0 wide"
+			dot, strong = "fs0 ks0 wide", "ftext strong small"
 		}
-		d.Dot(s.At(p.Difference), y, 4, dot, title)
-		d.Text(right+byColumn, y, "end", "ftext small", signed(p.Difference))
-		d.Text(right+pColumn, y, "end", map[bool]string{true: "ftext strong small", false: "fdim small"}[p.Shown], pText(p.Corrected))
+		interval(d, s, y, p.Difference, p.Interval, "ks0 wide", dot, title)
+		d.Text(s.End+byColumn, y, "end", "ftext small", signed(p.Difference))
+		d.Text(s.End+pColumn, y, "end", strong, pText(p.Corrected))
 	}
-	return d
+	return plot
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/report/draw"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -39,30 +38,17 @@ func DurationsFigure(kinds map[string][]float64) (f draw.Figure, ok bool) {
 		least, most = min(least, r.Min), max(most, r.Max)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.total, a.total) })
-	var names []string
+	plot := rowPlot{right: 110, scale: draw.Scale{From: max(least, most/1e6), To: most, Log: true}, tick: text.Duration}
 	for _, r := range rows {
-		names = append(names, r.kind)
-		f.Rows = append(f.Rows, []string{r.kind, strconv.Itoa(r.n), formatFull(r.total), formatFull(r.Min), formatFull(r.Low), formatFull(r.Median), formatFull(r.High), formatFull(r.Max)})
+		plot.names = append(plot.names, r.kind)
+		f.Rows = append(f.Rows, fields(r.kind, r.n, r.total, r.Min, r.Low, r.Median, r.High, r.Max))
 	}
-	f.Plot = func(width float64) *draw.Drawing {
-		const high = 26
-		left, right := nameWidth(names, 0.3*width), width-110
-		bottom := high * float64(len(rows))
-		s := draw.Scale{From: max(least, most/1e6), To: most, Start: left + 8, End: right, Log: true}
-		d := &draw.Drawing{Width: width, Height: bottom + 22}
-		bottomAxis(d, s, 0, bottom, text.Duration)
-		for i, r := range rows {
-			y := high * (float64(i) + 0.5)
-			title := fmt.Sprintf("%s: median %s, quartiles %s and %s, from %s to %s", r.kind, text.Duration(r.Median), text.Duration(r.Low), text.Duration(r.High), text.Duration(r.Min), text.Duration(r.Max))
-			at := func(v float64) float64 { return s.At(max(v, s.From)) }
-			d.Text(left-8, y, "end", "ftext", draw.Fit(r.kind, left-16))
-			d.Line(at(r.Min), y, at(r.Max), y, "kdim thin", title)
-			d.Rectangle(at(r.Low), y-7, max(1, at(r.High)-at(r.Low)), 14, "fs0 faint ks0", title)
-			d.Line(at(r.Median), y-7, at(r.Median), y+7, "ktext wide", title)
-			d.Text(width-58, y, "end", "fdim small", text.Thousands(r.n)+"×")
-			d.Text(width-6, y, "end", "ftext small", text.Duration(r.total))
-		}
-		return d
+	plot.mark = func(d *draw.Drawing, s draw.Scale, i int, y float64) {
+		r := rows[i]
+		box(d, s, y, r.Spread, fmt.Sprintf("%s: median %s, quartiles %s and %s, from %s to %s", r.kind, text.Duration(r.Median), text.Duration(r.Low), text.Duration(r.High), text.Duration(r.Min), text.Duration(r.Max)))
+		d.Text(s.End+52, y, "end", "fdim small", text.Thousands(r.n)+"×")
+		d.Text(s.End+104, y, "end", "ftext small", text.Duration(r.total))
 	}
+	f.Plot = plot.draw
 	return f, len(rows) > 0
 }

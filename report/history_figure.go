@@ -50,12 +50,11 @@ func HistoryFigure(runs []HistoryPoint, metric string) (f draw.Figure, ok bool) 
 		one := run.means[metric].whole
 		one.Name = run.Name
 		c.All = append(c.All, one)
-		low, high := bounds(one.Interval)
-		row := []string{run.Name, formatFull(one.Mean), low, high, strconv.Itoa(one.Problems), "", "", "", ""}
+		step := fields("", "", "", "")
 		if d := run.Step; d != nil {
-			row[5], row[6], row[7], row[8] = strconv.Itoa(d.Count(ChangeWon)), strconv.Itoa(d.Count(ChangeLost)), strconv.Itoa(d.Count(ChangeChanged)), stepCauses(d)
+			step = fields(d.Count(ChangeWon), d.Count(ChangeLost), d.Count(ChangeChanged), stepCauses(d))
 		}
-		f.Rows = append(f.Rows, row)
+		f.Rows = append(f.Rows, append(fields(run.Name, one.Mean, one.Interval, one.Problems), step...))
 		for name, mean := range run.means[metric].solutions {
 			for len(lines[name]) < i {
 				lines[name] = append(lines[name], math.NaN())
@@ -126,7 +125,8 @@ func (c *Contenders) drawHistory(width float64, runs []HistoryPoint, lines map[s
 	}
 	d := &draw.Drawing{Width: width}
 	x := draw.Scale{From: 0, To: float64(max(1, len(runs)-1)), Start: left + 30, End: right - 30}
-	y := c.scaleOf(values, bottom, top)
+	y := c.scaleOf(values)
+	y.Start, y.End = bottom, top
 	leftAxis(d, y, left, right, c.tick)
 	for n, name := range slices.SortedFunc(maps.Keys(lines), natural.Compare) {
 		if n >= mostBars {

@@ -122,7 +122,7 @@ func (m *Matrix) Figure() draw.Figure {
 	for _, problem := range m.Problems {
 		for _, solution := range m.Solutions {
 			if p := m.Pair(problem, solution); p != nil {
-				f.Rows = append(f.Rows, []string{problem, solution, formatFull(p.Share), strconv.Itoa(p.Cells), strconv.Itoa(p.Missing)})
+				f.Rows = append(f.Rows, fields(problem, solution, p.Share, p.Cells, p.Missing))
 			}
 		}
 	}

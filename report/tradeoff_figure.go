@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/draw"
@@ -107,15 +106,15 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 	var values []float64
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range points {
-		low, high := bounds(p.Interval)
-		f.Rows = append(f.Rows, []string{p.Name, formatFull(p.cost), formatFull(p.Mean), low, high, strconv.FormatBool(p.front)})
+		f.Rows = append(f.Rows, fields(p.Name, p.cost, p.Mean, p.Interval, p.front))
 		values, least, most = append(values, p.Mean), min(least, p.cost), max(most, p.cost)
 	}
 	f.Plot = func(width float64) *draw.Drawing {
 		const top, bottom, left = 12, 300, 48
 		d := &draw.Drawing{Width: width, Height: bottom + 34}
 		x := draw.Scale{From: least / 1.15, To: statistics.Saturated(most * 1.15), Start: left, End: width - 16, Log: true}
-		y := c.scaleOf(values, bottom, top)
+		y := c.scaleOf(values)
+		y.Start, y.End = bottom, top
 		leftAxis(d, y, left, x.End, c.tick)
 		for _, v := range x.Ticks(max(3, int(width/110))) {
 			d.Line(x.At(v), top, x.At(v), bottom, "kgrid thin", "")
