@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // jobReader makes a solution of each trial of a job.
@@ -52,7 +53,7 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 			n += trials
 		}
 		told = append(told, warning("unknown-task", "Trials without a problem",
-			fmt.Sprintf("No problem here is the task of %s of %s: %s.", count(n, "trial"), filepath.Base(dir), diag.Some(slices.Sorted(maps.Keys(unknown)))),
+			fmt.Sprintf("No problem here is the task of %s of %s: %s.", text.Count(n, "trial"), filepath.Base(dir), diag.Some(slices.Sorted(maps.Keys(unknown)))),
 			"declare a problem whose harbor block reads the task, or whose name is the task's"))
 	}
 	return all, told
@@ -95,7 +96,7 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 	}
 	if unfinished = append(unfinished, jobs...); len(unfinished) > 0 {
 		told = append(told, warning("unfinished-trial", "Trials that are not finished",
-			fmt.Sprintf("Of %s, %s left out as unfinished: %s.", filepath.Base(dir), are(len(unfinished), "trial"), diag.Some(unfinished)),
+			fmt.Sprintf("Of %s, %s left out as unfinished: %s.", filepath.Base(dir), text.Count(len(unfinished), "trial")+map[bool]string{true: " is", false: " are"}[len(unfinished) == 1], diag.Some(unfinished)),
 			"they are read once Harbor has written their result.json"))
 	}
 	return trials, told
@@ -138,18 +139,4 @@ func (t *trial) unusable(step string, err error) string {
 
 func warning(code, summary, detail, hint string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Detail: detail, Hint: hint}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func are(n int, what string) string {
-	if n == 1 {
-		return count(n, what) + " is"
-	}
-	return count(n, what) + " are"
 }

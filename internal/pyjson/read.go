@@ -107,6 +107,27 @@ func Kind(value any) string {
 	return article(reflect.TypeOf(value).Kind())
 }
 
+// At returns what is found at a JSON pointer in a decoded value, or the shortest prefix of the pointer whose value is
+// missing.
+func At(value any, pointer string) (found any, missing string) {
+	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for n, step := range steps {
+		known := false
+		switch v := value.(type) {
+		case map[string]any:
+			value, known = v[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+		case []any:
+			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(v) && strconv.Itoa(i) == step {
+				value, known = v[i], true
+			}
+		}
+		if !known {
+			return nil, "/" + strings.Join(steps[:n+1], "/")
+		}
+	}
+	return value, ""
+}
+
 // Value decodes a value of at most Options.Max bytes.
 func (r *Reader) Value(into any) error {
 	r.in.left = r.in.Max

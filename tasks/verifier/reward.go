@@ -185,34 +185,15 @@ func (r Rule) brokenText(l scriptFiles) string {
 
 // lookUp returns the value at a pointer: a string unchanged, and other values as JSON.
 func lookUp(text []byte, pointer string) (string, bool) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
+	var root any
+	r := pyjson.NewReader(bytes.NewReader(text), pyjson.Options{Exact: true})
+	if r.Value(&root) != nil {
 		return "", false
 	}
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch at := value.(type) {
-		case map[string]any:
-			found, ok := at[token]
-			if !ok {
-				return "", false
-			}
-			value = found
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at) {
-				return "", false
-			}
-			value = at[i]
-		default:
-			return "", false
-		}
-	}
+	value, missing := pyjson.At(root, pointer)
 	if s, ok := value.(string); ok {
 		return s, true
 	}
 	encoded, err := json.Marshal(value)
-	return string(encoded), err == nil
+	return string(encoded), err == nil && missing == ""
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
@@ -38,15 +36,10 @@ func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 }
 
 // numberAt follows a pointer to a number.
-func numberAt(value any, pointer string) (float64, error) {
-	at := ""
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		name := strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		next, ok := child(value, name)
-		if !ok {
-			return 0, fmt.Errorf("the file has no value at %s", shorten(at+"/"+step))
-		}
-		value, at = next, at+"/"+step
+func numberAt(root any, pointer string) (float64, error) {
+	value, missing := pyjson.At(root, pointer)
+	if missing != "" {
+		return 0, fmt.Errorf("the file has no value at %s", shorten(missing))
 	}
 	switch v := value.(type) {
 	case json.Number:
@@ -56,25 +49,8 @@ func numberAt(value any, pointer string) (float64, error) {
 			return parse(word), nil
 		}
 		return 0, fmt.Errorf("at %s the file has the string %q, which is not a number", pointer, shorten(v))
-	case nil:
-		return 0, fmt.Errorf("at %s the file has null", pointer)
 	case bool:
 		return 0, fmt.Errorf("at %s the file has %t, which is not a number", pointer, v)
 	}
-	return 0, fmt.Errorf("at %s the file has no number but a list or an object", pointer)
-}
-
-func child(value any, name string) (any, bool) {
-	switch v := value.(type) {
-	case map[string]any:
-		next, ok := v[name]
-		return next, ok
-	case []any:
-		i, err := strconv.Atoi(name)
-		if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != name {
-			return nil, false
-		}
-		return v[i], true
-	}
-	return nil, false
+	return 0, fmt.Errorf("at %s the file has %s, which is not a number", pointer, pyjson.Kind(value))
 }

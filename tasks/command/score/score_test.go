@@ -108,9 +108,9 @@ func TestRead(t *testing.T) {
 		{"file, broken", json("/s"), file(`{"s": 3`), 0, 0, "the file is not JSON: unexpected end of the file"},
 		{"file, two values", json("/s"), file(`{"s": 3}{"s": 4}`), 0, 0, "the file is not JSON: unexpected data after the end"},
 		{"missing file", json("/a/b"), file(`{"a": {}}`), 0, 0, "the file has no value at /a/b"},
-		{"file, null", json("/s"), file(`{"s": null}`), 0, 0, "at /s the file has null"},
+		{"file, null", json("/s"), file(`{"s": null}`), 0, 0, "at /s the file has null, which is not a number"},
 		{"file, true", json("/s"), file(`{"s": true}`), 0, 0, "at /s the file has true, which is not a number"},
-		{"file, list", json("/s"), file(`{"s": [1]}`), 0, 0, "at /s the file has no number but a list or an object"},
+		{"file, list", json("/s"), file(`{"s": [1]}`), 0, 0, "at /s the file has an array, which is not a number"},
 		{"file, index with a zero", json("/s/00"), file(`{"s": [1]}`), 0, 0, "the file has no value at /s/00"},
 		{"file as text", rule{From: score.File}, file("x\n12 13\n"), 12, 13, ""},
 
