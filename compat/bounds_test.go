@@ -22,6 +22,9 @@ var endless = map[string]struct{ begin, part, separator, end string }{
 	"csv": {"id,passed\n", "%dNAME,1", "\n", "\n"},
 }
 
+// maxName bounds a name, in bytes.
+const maxName = 4 << 10
+
 // endlessFile writes a file with parts whose names have a length.
 func endlessFile(t *testing.T, format string, parts, length int) *os.File {
 	t.Helper()
@@ -52,10 +55,10 @@ func TestLongNames(t *testing.T) {
 		if f.Name == "harbor" {
 			continue
 		}
-		if logs, err := f.Read(endlessFile(t, f.Name, 3, plan.MaxLogName-1)); err != nil || len(logs[0].Attempts) != 3 {
+		if logs, err := f.Read(endlessFile(t, f.Name, 3, maxName-1)); err != nil || len(logs[0].Attempts) != 3 {
 			t.Errorf("%s: %v", f.Name, err)
 		}
-		if _, err := f.Read(endlessFile(t, f.Name, 3, plan.MaxLogName)); err == nil || !strings.Contains(err.Error(), "is longer than 4096 bytes") {
+		if _, err := f.Read(endlessFile(t, f.Name, 3, maxName)); err == nil || !strings.Contains(err.Error(), "is longer than 4096 bytes") {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 	}

@@ -174,7 +174,7 @@ func (r *columnReader) row(row []string) error {
 			r.count("error", "")
 		}
 	}
-	_, _, err = r.add(e)
+	_, err = r.add(e)
 	return err
 }
 

@@ -73,11 +73,11 @@ func readEveryEval(f *file, in *os.File) error {
 		default:
 			scores[c.Result] = append(scores[c.Result], score)
 		}
-		a, _, err := f.add(e)
+		a, err := f.add(e)
 		if err == nil && c.Error != nil && strings.TrimSpace(*c.Error) != "" && a.Message == "" {
 			a.Message = text.Line(text.FirstLine(strings.TrimSpace(*c.Error)), 200)
 			f.count("error", "")
-			err = f.size.Names(a.Message)
+			err = f.names(a.Message)
 		}
 		return err
 	}); err != nil || len(f.logs) == 0 {

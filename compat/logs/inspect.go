@@ -122,15 +122,21 @@ func (l *inspectLog) sample(f *file, r *pyjson.Reader) error {
 		return fmt.Errorf("sample %s: want an epoch of at least 1", text.Line(id, 80))
 	}
 	e := entry{problem: id, repeat: s.Epoch}
+	metrics := len(s.Scores)
 	for scorer, score := range s.Scores {
-		var parts map[string]json.RawMessage
-		if len(score.Value) > 0 && score.Value[0] == '{' && json.Unmarshal(score.Value, &parts) == nil {
-			for name, part := range parts { // each member is a metric
-				e.values = append(e.values, l.value(f, scorer, scorer+"."+name, part))
-			}
-			continue
+		parts := map[string]json.RawMessage{}
+		if bytes.HasPrefix(score.Value, []byte("{")) { // each member is a metric
+			_ = json.Unmarshal(score.Value, &parts) // it is valid
 		}
-		e.values = append(e.values, l.value(f, scorer, scorer, score.Value))
+		if metrics += len(parts); metrics > mostMetrics {
+			return fmt.Errorf("more than %d metrics", mostMetrics)
+		}
+		for name, part := range parts {
+			e.values = append(e.values, l.value(f, scorer, scorer+"."+name, part))
+		}
+		if !bytes.HasPrefix(score.Value, []byte("{")) {
+			e.values = append(e.values, l.value(f, scorer, scorer, score.Value))
+		}
 	}
 	if isSet(s.Limit) {
 		f.count("limit", "")
@@ -142,7 +148,7 @@ func (l *inspectLog) sample(f *file, r *pyjson.Reader) error {
 			e.class = verdict.NotJudged
 		}
 	}
-	_, _, err := f.add(e)
+	_, err := f.add(e)
 	return err
 }
 
@@ -162,9 +168,7 @@ func message(of json.RawMessage) string {
 // value returns the value of a metric, in the way of inspect_ai. Scores without a number count as 0 there, and as
 // missing here.
 func (l *inspectLog) value(f *file, scorer, metric string, score json.RawMessage) value {
-	if len(l.scorers) <= mostMetrics {
-		l.scorers[metric] = scorer
-	}
+	l.scorers[metric] = scorer
 	v := value{metric, number(score)}
 	var word string
 	switch {
@@ -211,7 +215,7 @@ func (l *inspectLog) finish(f *file) error {
 	if l.eval.Model != "" {
 		out.Labels["model"] = l.eval.Model
 	}
-	if err := cmp.Or(f.size.Names(l.eval.Model), f.below(out, l.eval.Task)); err != nil {
+	if err := cmp.Or(f.names(l.eval.Model), f.below(out, l.eval.Task)); err != nil {
 		return err
 	}
 	rank := map[string]int{}

@@ -258,6 +258,6 @@ func (r *junitReader) attempt(t *testcase) error {
 		r.count("unknown", "")
 		e.class = verdict.NotJudged
 	}
-	_, _, err := r.add(e)
+	_, err := r.add(e)
 	return err
 }

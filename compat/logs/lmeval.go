@@ -131,7 +131,7 @@ func (f *file) document(r *pyjson.Reader) error {
 		}
 		e.values = append(e.values, v)
 	}
-	_, _, err := f.add(e)
+	_, err := f.add(e)
 	return err
 }
 

@@ -50,7 +50,7 @@ func hasKeys(want ...string) func(head []byte) bool {
 }
 
 func (t *format) readFile(in *os.File) ([]*plan.Log, error) {
-	f := &file{of: map[string]*plan.Log{}, attempts: map[part]int{}, repeats: map[part]int{}, metrics: map[part]bool{}, numbers: map[string]int{}, counts: map[[2]string]int{}}
+	f := newFile()
 	if err := t.read(f, in); err != nil {
 		return nil, err
 	}
@@ -75,10 +75,13 @@ func (t *format) readFile(in *os.File) ([]*plan.Log, error) {
 	return f.logs, nil
 }
 
-// Limits of a file, besides those of plan.LogSize.
+// Limits of what is kept of a file. The size of a compressed file does not limit them.
 const (
-	mostAttempts = 1_000_000
-	mostMetrics  = 1_000 // of a contender
+	mostAttempts = 1_000_000 // with parts of them
+	mostMetrics  = 1_000     // of a contender
+	mostValues   = 3_000_000 // of all attempts
+	maxName      = 4 << 10   // bytes of a name: of a problem, a contender or a metric
+	maxText      = 256 << 20 // bytes of all names and messages
 )
 
 // file accumulates the logs of a file.
@@ -90,7 +93,12 @@ type file struct {
 	metrics  map[part]bool        // of contenders
 	numbers  map[string]int       // values that are numbers, by metric
 	counts   map[[2]string]int    // what notes report, by metric
-	size     plan.LogSize
+	text     int                  // bytes of names and messages
+	values   int                  // of all attempts
+}
+
+func newFile() *file {
+	return &file{of: map[string]*plan.Log{}, attempts: map[part]int{}, repeats: map[part]int{}, metrics: map[part]bool{}, numbers: map[string]int{}, counts: map[[2]string]int{}}
 }
 
 // part identifies a part of an attempt, or the attempt itself without a name.
@@ -122,13 +130,27 @@ type value struct {
 // count counts something that a note reports.
 func (f *file) count(of, metric string) { f.counts[[2]string{of, metric}]++ }
 
+// names counts texts that are kept, and returns an error if one is too long for a name, or all are too large.
+func (f *file) names(names ...string) error {
+	for _, name := range names {
+		if len(name) > maxName {
+			return fmt.Errorf("the name %q... is longer than %d bytes", name[:60], maxName)
+		}
+		f.text += len(name)
+	}
+	if f.text > maxText {
+		return fmt.Errorf("its names and messages are larger than %d MiB", maxText>>20)
+	}
+	return nil
+}
+
 // log returns the log of the contender with values of labels.
 func (f *file) log(labels, values []string) (*plan.Log, error) {
 	name := strings.Join(values, "\x00")
 	if l := f.of[name]; l != nil {
 		return l, nil
 	}
-	if err := f.size.Names(values...); err != nil {
+	if err := f.names(values...); err != nil {
 		return nil, err
 	}
 	l := &plan.Log{Name: strings.Clone(strings.Join(values, " ")), Labels: map[string]string{}, Higher: map[string]bool{}}
@@ -140,18 +162,18 @@ func (f *file) log(labels, values []string) (*plan.Log, error) {
 	return l, nil
 }
 
-// add adds an entry. It returns the attempt, and whether it is new.
-func (f *file) add(e entry) (a *plan.LogAttempt, fresh bool, err error) {
+// add adds an entry and returns its attempt.
+func (f *file) add(e entry) (a *plan.LogAttempt, err error) {
 	if e.log == nil {
 		if e.log, err = f.log(nil, nil); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if e.problem == "" {
-		return nil, false, errors.New("an attempt has no name of a problem")
+		return nil, errors.New("an attempt has no name of a problem")
 	}
-	if err := f.size.Names(e.problem, e.below, e.part, e.message); err != nil {
-		return nil, false, err
+	if err := f.names(e.problem, e.below, e.part, e.message); err != nil {
+		return nil, err
 	}
 	if e.below != "" {
 		e.problem, e.cluster = e.below+"/"+e.problem, e.below
@@ -163,13 +185,13 @@ func (f *file) add(e entry) (a *plan.LogAttempt, fresh bool, err error) {
 	}
 	whole, own := part{e.log, e.problem, e.repeat, ""}, part{e.log, e.problem, e.repeat, e.part}
 	if _, twice := f.attempts[own]; twice {
-		return nil, false, fmt.Errorf("%s %d at %s is duplicated", text.Line(strings.TrimPrefix(e.part+" of attempt", " of "), 80), e.repeat, text.Line(e.problem, 80))
+		return nil, fmt.Errorf("%s %d at %s is duplicated", text.Line(strings.TrimPrefix(e.part+" of attempt", " of "), 80), e.repeat, text.Line(e.problem, 80))
+	}
+	if len(f.attempts) >= mostAttempts {
+		return nil, fmt.Errorf("more than %d attempts", mostAttempts)
 	}
 	at, known := f.attempts[whole]
 	if !known {
-		if len(f.attempts) >= mostAttempts {
-			return nil, false, fmt.Errorf("more than %d attempts", mostAttempts)
-		}
 		if e.class == "" {
 			e.class = verdict.Judged
 		}
@@ -181,15 +203,15 @@ func (f *file) add(e entry) (a *plan.LogAttempt, fresh bool, err error) {
 	a = &e.log.Attempts[at]
 	for _, v := range e.values {
 		if err := f.value(e.log, a, v.metric, v.number); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	return a, !known, nil
+	return a, nil
 }
 
 func (f *file) value(l *plan.Log, a *plan.LogAttempt, metric string, v float64) error {
 	if key := (part{log: l, name: metric}); !f.metrics[key] {
-		if err := f.size.Names(metric); err != nil {
+		if err := f.names(metric); err != nil {
 			return err
 		}
 		if len(l.Metrics) == mostMetrics {
@@ -203,14 +225,17 @@ func (f *file) value(l *plan.Log, a *plan.LogAttempt, metric string, v float64) 
 	}
 	f.numbers[metric]++
 	a.Values[metric] = v
-	return f.size.Values(1)
+	if f.values++; f.values > mostValues {
+		return fmt.Errorf("more than %d values", mostValues)
+	}
+	return nil
 }
 
 // below puts the problems of a log below their task, which is known only after them.
 func (f *file) below(l *plan.Log, task string) error {
 	l.Labels["task"] = task
 	for i := range l.Attempts {
-		if err := f.size.Names(task); err != nil {
+		if err := f.names(task); err != nil {
 			return err
 		}
 		l.Attempts[i].Problem, l.Attempts[i].Cluster = task+"/"+l.Attempts[i].Problem, task

@@ -204,6 +204,27 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// What is kept of a file is bounded: its names and messages together, and the values of its attempts.
+func TestBounds(t *testing.T) {
+	name := strings.Repeat("n", maxName)
+	f := newFile()
+	for i := range maxText / maxName {
+		if err := f.names(name); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := f.names("n"); err == nil || err.Error() != "its names and messages are larger than 256 MiB" {
+		t.Error(err)
+	}
+	f = newFile()
+	f.values = mostValues - 1
+	for i, want := range []string{"<nil>", "more than 3000000 values"} {
+		if _, err := f.add(entry{problem: "p", values: []value{{"m", 1}}}); fmt.Sprint(err) != want {
+			t.Errorf("%d: %v, want %s", i, err, want)
+		}
+	}
+}
+
 // Each format recognizes only its own files.
 func TestHolds(t *testing.T) {
 	for _, other := range []string{"", "a,b\n", `{"id": 1}`, "problem;score\n", "id,name\n", "\x00", "<html>", "testsuite", "{}", `{"evaluation_id": 1, "model_info": {}}`} {

@@ -162,7 +162,7 @@ func (f *file) instance(id, list string) error {
 	e := instanceLists[list]
 	e.problem, e.repeat, e.cluster = id, 1, repository(id)
 	f.count(list, "")
-	_, _, err := f.add(e)
+	_, err := f.add(e)
 	return err
 }
 
@@ -198,6 +198,6 @@ func (f *file) prediction(r *pyjson.Reader) error {
 		f.count("no patch", "")
 	}
 	f.count("prediction", "")
-	_, _, err = f.add(e)
+	_, err = f.add(e)
 	return err
 }
