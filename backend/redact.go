@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/url"
 	"slices"
@@ -100,21 +101,26 @@ func encodings(s string) []string {
 	return append(forms, base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)))
 }
 
-// RedactJSON masks the secrets in the texts of a JSON document, except in keys and in the values of the keys
-// in facts, with everything below them. Content that is not JSON is masked as by RedactBytes.
+// RedactJSON masks the secrets in the texts of JSON documents that follow each other, except in keys and in the
+// values of the keys in facts, with everything below them. Other content is masked as by RedactBytes.
 func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 	known := compilePatterns(secrets)
 	masked := known.mask(content)
 	if bytes.Equal(masked, content) {
 		return content // avoids decoding almost every report
 	}
-	if !json.Valid(content) {
+	var document json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(content))
+	err := d.Decode(&document)
+	for ; err == nil; err = d.Decode(&document) {
+	}
+	if !errors.Is(err, io.EOF) {
 		return masked
 	}
 	return known.maskTexts(content, facts)
 }
 
-// maskTexts masks the strings in a valid JSON document, except the values of keys in facts and everything
+// maskTexts masks the strings in valid JSON, except the values of keys in facts and everything
 // below them. It does not decode the document: a document of empty objects would take many times its size
 // in memory.
 func (p *patterns) maskTexts(document []byte, facts []string) []byte {
@@ -153,6 +159,7 @@ func (p *patterns) maskTexts(document []byte, facts []string) []byte {
 			if depth--; depth == spared {
 				spared = -1
 			}
+			fact = false
 		case ',':
 			fact = false
 		}

@@ -149,7 +149,9 @@ func TestRedactJSON(t *testing.T) {
 	if want := `{"exitcode":1,"passed":12.50,"tests":[{"nodeid":"t.py::passed","outcome":"passed","message":"got '***', ***"}]}`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	for in, want := range map[string]string{`{"a": "passed"`: `{"a": "***"`, `"passed" "passed"`: `"***" "***"`, `{"a": "fine"}`: `{"a": "fine"}`,
+	for in, want := range map[string]string{`{"a": "passed"`: `{"a": "***"`, `"passed" "passed"`: `"***" "***"`, `"passed" passed`: `"***" ***`,
+		"{\"tags\": null}\n{\"a\": \"passed\", \"tags\": \"passed\"}\n": "{\"tags\": null}\n{\"a\": \"***\", \"tags\": \"passed\"}\n",
+		`{"a": "fine"}`: `{"a": "fine"}`,
 		`{"tags" : ["passed", {"b": "passed", "c": []}], "a": "passed"}`:           `{"tags" : ["passed", {"b": "passed", "c": []}], "a": "***"}`,
 		`[{"tags": 5}, "passed", {"tags": "passed", "passed": ["passed"]}]`:        `[{"tags": 5}, "***", {"tags": "passed", "passed": ["***"]}]`,
 		`["say \"passed\"", "\\", "p\u0061ssed <\u003e passed", "tags", "passed"]`: `["say \"***\"", "\\", "*** \u003c\u003e ***", "tags", "***"]`} {

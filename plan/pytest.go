@@ -53,7 +53,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 // Outputs that dependents consume. All edges share these slices.
 var (
 	treeOutput     = []string{tasks.TreeOutput}
-	pytestOutputs  = []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}
+	pytestOutputs  = []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputStages, pytest.OutputLog}
 	verdictsOutput = []string{pytest.OutputVerdicts}
 )
 

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -29,7 +26,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, ke
 	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(OutputExit, facts)
 	k.JSON(OutputTiming, took)
-	for _, name := range []string{OutputReport, OutputCTRF} {
+	for _, name := range []string{OutputStages, OutputReport, OutputCTRF} {
 		if content, ok := reports[name]; ok {
 			k.Keep(name, content)
 		}
@@ -45,72 +42,33 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, ke
 	return k.Outcome, k.Err
 }
 
-// reports returns the reports that pytest's own process wrote, by output, with secrets masked. It adds the
-// names of the others to facts.
-func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Session, key proof.Key, facts *exitFacts) (map[string][]byte, error) {
-	seal, err := readSeal(ctx, session, key)
+// reports returns the reports that pytest's own process wrote, by output, with secrets masked. It adds to facts why the
+// plugin's report is unusable.
+func (r *Run) reports(ctx context.Context, w *graph.Work, s backend.Session, key proof.Key, facts *exitFacts) (map[string][]byte, error) {
+	proofs, err := readSeal(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	reports := map[string][]byte{}
-	for _, report := range []struct{ name, path string }{{OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
-		want, sealed := seal[path.Base(report.path)]
-		content, err := readReport(ctx, session, report.path, want, len(r.Env.Secrets()) > 0)
+	for _, report := range []struct{ name, path string }{{OutputStages, stagesPath}, {OutputReport, jsonReportPath}, {OutputCTRF, ctrfPath}} {
+		content, err := readSealed(ctx, s, key, proofs, report.path)
+		unusable := ""
 		switch {
-		case errors.Is(err, errReportTooLarge):
-			facts.TooLarge = append(facts.TooLarge, path.Base(report.path))
-		case errors.Is(err, errUnsealed), isAbsent(err) && sealed:
-			facts.Unsealed = append(facts.Unsealed, path.Base(report.path))
-		case isAbsent(err):
-			fmt.Fprintf(w.Log, "%s: %v\n", report.path, err)
+		case errors.Is(err, session.ErrLarge):
+			unusable = fmt.Sprintf("it is larger than %d MiB", maxReport>>20)
+		case errors.Is(err, errUnsealed):
+			unusable = err.Error()
 		case err != nil:
 			return nil, fmt.Errorf("fetching %s: %w", report.path, err)
-		default:
+		case content != nil:
 			reports[report.name] = backend.RedactJSON(content, r.Env.Secrets(), reportFacts...)
 		}
-	}
-	if len(facts.Unsealed) > 0 {
-		clear(reports) // a text missing in one report may be missing in the other
+		if unusable != "" {
+			fmt.Fprintf(w.Log, "%s is not kept: %s\n", report.path, unusable)
+		}
+		if report.name == OutputStages {
+			facts.Unusable = unusable
+		}
 	}
 	return reports, nil
-}
-
-// maxReport limits the size of a report. If tests import the submission, it can write the report, and
-// verdicts on its tests take several times as much memory.
-const maxReport = 16 << 20
-
-var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
-
-// isAbsent reports whether a report does not exist, as opposed to an unreadable one.
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
-}
-
-// readReport reads the report of a seal. If it is too large, long texts are shortened, unless secrets must
-// be masked, since a part of a secret could remain.
-func readReport(ctx context.Context, session backend.Session, name string, want sealedReport, whole bool) ([]byte, error) {
-	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
-		f, err := session.Collect(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r := newSealedReader(f)
-		content, err := shortened(r)
-		if err == nil && len(content) > maxReport {
-			err = errReportTooLarge
-		}
-		if err == nil {
-			err = r.verify(want)
-		}
-		return content, err
-	}
-	content, err := read(func(f io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxReport+1)) })
-	for _, limit := range stringLimits {
-		if whole || !errors.Is(err, errReportTooLarge) {
-			break
-		}
-		content, err = read(func(f io.Reader) ([]byte, error) { return shortenStrings(f, limit) })
-	}
-	return content, err
 }

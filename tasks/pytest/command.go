@@ -22,6 +22,7 @@ var DefaultRequirements = []string{
 const (
 	iniPath        = "pytest.ini"
 	reportsDir     = workspace.Reports
+	stagesPath     = reportsDir + "/stages"
 	ctrfPath       = reportsDir + "/ctrf-report.json"
 	jsonReportPath = reportsDir + "/pytest-report.json"
 )

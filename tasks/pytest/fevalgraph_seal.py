@@ -1,13 +1,12 @@
-"""Hands pytest's reports on so that no other process can change them.
+"""Reports what pytest did, so that no other process can change it.
 
-It is loaded with -p before anything of the tests. Until pytest has ended the reports are in
-files that only this process can open; what is then written into the workspace is sealed with
-a key that was removed from it before the first test began.
+It is loaded with -p before anything of the tests. Until pytest has ended its report is in this
+process, and those of other plugins are in files that only this process can open; what is then
+written into the workspace is sealed with a key that was removed from it before the first test began.
 
 It asserts nothing: PYTEST_DONT_REWRITE saves pytest the time to look.
 """
 
-import hashlib
 import hmac
 import json
 import os
@@ -17,6 +16,8 @@ import sys
 import pytest
 
 REPORTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The bytes of all messages. The longest has 1/128 of what the ones before left: 64 KiB at first.
+ROOM = 8 << 20
 
 
 def close_to_others():
@@ -50,14 +51,69 @@ def take_key():
     return key
 
 
-class Seal:
-    """Has the reports written to files without a name, and seals them."""
+class Reporter:
+    """Writes a line for each stage of a test, for each collector that did not pass, and for the end."""
 
     def __init__(self, key, config):
-        self.key, self.config = key, config
+        self.key, self.config, self.process = key, config, os.getpid()
+        self.lines, self.room = [], ROOM
+        self.session, self.collected, self.early = None, 0, ""
         self.files = {}
 
+    def add(self, stage, report):
+        line = {"nodeid": report.nodeid, "stage": stage, "outcome": report.outcome}
+        if stage != "collect":
+            line["seconds"] = report.duration
+        if stage == "setup":
+            line["keywords"] = list(report.keywords)
+        if report.failed or report.skipped:
+            skip = isinstance(report.longrepr, tuple)  # the file, the line and the reason
+            message = report.longrepr[2] if skip else report.longreprtext
+            line["message"] = shorten(message, self.room >> 7)
+            if is_timeout(report):
+                line["timeout"] = True
+            self.room -= len(json.dumps(line["message"]))
+        self.lines.append(json.dumps(line))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collectreport(self, report):
+        self.collected += sum(isinstance(found, pytest.Item) for found in report.result)
+        if not report.passed:
+            self.add("collect", report)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report):
+        subtest = type(report).__name__.lower() == "subtestreport"
+        self.add("subtest" if subtest else report.when, report)
+
+    def pytest_keyboard_interrupt(self, excinfo):
+        self.early = excinfo.exconly(tryshort=True)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        self.session = session
+        for option, (path, _) in self.files.items():
+            setattr(self.config.option, option, path)
+        report = getattr(self.config, "_json_report", None)
+        said = getattr(report, "_terminal_summary", None)
+        if isinstance(said, str) and "/proc/self/fd/" in said:
+            report._terminal_summary = "report saved to: " + self.files["json_report_file"][0]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self):
+        if self.process != os.getpid():
+            return  # a fork that a test made has the key
+        if self.session:
+            early = self.early or self.session.shouldfail or self.session.shouldstop
+            self.lines.append(json.dumps({"end": {
+                "exit": int(self.session.exitstatus),
+                "collected": self.collected or self.session.testscollected,  # workers of pytest-xdist collect
+                "early": str(early or ""),
+            }}))
+        self.seal()
+
     def divert(self):
+        """Has other plugins write their reports to files without a name."""
         for option in ("json_report_file", "ctrf"):
             path = getattr(self.config.option, option, None)
             if not path:
@@ -68,16 +124,8 @@ class Seal:
                 setattr(self.config.option, option, "/proc/self/fd/%d" % file.fileno())
             self.files[option] = (path, file)
 
-    def restore(self):
-        for option, (path, _) in self.files.items():
-            setattr(self.config.option, option, path)
-        report = getattr(self.config, "_json_report", None)
-        said = getattr(report, "_terminal_summary", None)
-        if isinstance(said, str) and "/proc/self/fd/" in said:
-            report._terminal_summary = "report saved to: " + self.files["json_report_file"][0]
-
-    def write(self):
-        sealed = {}
+    def seal(self):
+        contents = {"stages": "\n".join(self.lines).encode()}
         for path, file in self.files.values():
             name = os.path.basename(path)
             target = os.path.join(REPORTS, name)
@@ -85,14 +133,27 @@ class Seal:
                 file = open(target, "rb")
             content = file.read() if file else b""
             if content:
-                sealed[name] = {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-                place(target, content)
-        said = json.dumps(sealed).encode()
-        place(os.path.join(REPORTS, "seal"), hmac.new(self.key, said, "sha256").hexdigest().encode() + b" " + said)
+                contents[name] = content
+        sealed = {}
+        for name, content in contents.items():
+            place(name, content)
+            sealed[name] = hmac.new(self.key, name.encode() + b"\0" + content, "sha256").hexdigest()
+        place("seal", json.dumps(sealed).encode())
 
 
-def place(path, content):
-    """Writes a file, whatever is in its way."""
+def is_timeout(report):
+    """Reports whether pytest-timeout failed a stage, as this version or an earlier one says."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return getattr(crash, "message", "").replace("(", "", 1).startswith("Failed: Timeout >")
+
+
+def shorten(text, longest):
+    return text if len(text) <= longest else text[: longest // 2] + "\n[...]\n" + text[-longest // 2 :]
+
+
+def place(name, content):
+    """Writes a report, whatever is in its way."""
+    path = os.path.join(REPORTS, name)
     try:
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
@@ -107,24 +168,12 @@ def place(path, content):
 close_to_others()
 leave_environment()
 KEY = take_key()
-seal = None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    global KEY, seal
+    global KEY
     if KEY:
-        seal, KEY = Seal(KEY, config), None
-        seal.divert()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish():
-    if seal:
-        seal.restore()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_unconfigure():
-    if seal:
-        seal.write()
+        reporter, KEY = Reporter(KEY, config), None
+        reporter.divert()
+        config.pluginmanager.register(reporter)

@@ -8,24 +8,23 @@ import (
 )
 
 // The flag is that of SlopCodeBench: exit codes 2 to 5, or no collected test. No other exit code sets it, a missing
-// report does not, and it discards no recorded test. Unlike there, the report determines the number of tests if the
-// output does not.
+// report does not, and it discards no recorded test. Unlike there, the report determines the number of tests.
 func TestInfrastructureFlag(t *testing.T) {
 	for code := -1; code <= 260; code++ {
-		ran := one{id: current + "::test_a", outcome: "passed"}
+		ran := one{id: current + "::test_a"}
 		if code == exitTestsFailed {
-			ran.outcome = "failed"
+			ran.stages = fails
 		}
 		for _, try := range []struct {
 			name   string
-			report []byte
+			stages []byte
 			log    []byte
 			infra  bool // with any exit code
 		}{
-			{"collected, reported", encodeJSON(code, ran), collected(3), false},
+			{"reported", encode(code, ran), nil, !readable(code)},
+			{"reported, and collected according to the output", encode(code, ran), collected(3), false},
 			{"collected", nil, collected(3), false},
 			{"one item", nil, []byte("collected 1 item / 1 deselected\n"), false},
-			{"only reported", encodeJSON(code, ran), nil, !readable(code)},
 			{"no collected test", nil, []byte("collected 0 items / 1 error\n"), true},
 			{"no line about it", nil, []byte("3 workers [3 items]\n"), true},
 			{"no output", nil, nil, true},
@@ -34,11 +33,11 @@ func TestInfrastructureFlag(t *testing.T) {
 			if code < 0 {
 				exit.Signal = "killed"
 			}
-			v, _ := parse.judge(runOutput{exit: exit, report: try.report, log: try.log})
+			v, _ := parse.judge(runOutput{exit: exit, stages: try.stages, log: try.log})
 			if want := try.infra || code >= 2 && code <= 5; v.InfrastructureFailure != want {
 				t.Errorf("exit code %d, %s: %t", code, try.name, v.InfrastructureFailure)
 			}
-			if want := try.report != nil && readable(code); (len(v.Tests) == 1) != want {
+			if want := try.stages != nil && readable(code); (len(v.Tests) == 1) != want {
 				t.Errorf("exit code %d, %s: %d tests", code, try.name, len(v.Tests))
 			}
 			if v.Class == verdict.Judged && (code != 0 && code != 1 || len(v.Tests) == 0) {

@@ -8,14 +8,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// reportedTest is a test in a report.
+// reportedTest is a test in the plugin's report.
 type reportedTest struct {
 	verdict.Test
 	verdict.TestMeasurement
-	name     string   // as in the report
-	unproven bool     // every stage passed, but the outcome is defined by a plugin
-	failures int      // of its stages
-	keywords []string // nearest decorator first
+	keywords           []string // nearest decorator first
+	passed             [3]bool  // by stage
+	seconds            [3]float64
+	failures, timeouts int // of stages and subtests
 }
 
 // Grouping decides the group of every test of a checkpoint.

@@ -26,7 +26,7 @@ func TestKeywordsAreNotOnlyMarks(t *testing.T) {
 		{"the nearer of two decorators", "test_two", "test_two slow crit pytestmark test_checkpoint_2.py tests w", verdict.Functionality},
 		{"the function's before the class's", "TestC::test_m", "test_m crit pytestmark TestC slow test_checkpoint_2.py tests w", verdict.Core},
 	} {
-		v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: current + "::" + try.id, outcome: "passed", keywords: strings.Fields(try.keywords)})})
+		v, _ := parse.judge(runOutput{stages: encode(0, one{id: current + "::" + try.id, keywords: strings.Fields(try.keywords)})})
 		if got := v.Tests[0].Group; got != try.want {
 			t.Errorf("%s: %s, want %s", try.what, got, try.want)
 		}
@@ -38,7 +38,7 @@ func TestKeywordsAreNotOnlyMarks(t *testing.T) {
 func TestBuiltInMarkersInGroups(t *testing.T) {
 	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]verdict.Group{"error": verdict.Core, "regression": verdict.Core, "functionality": verdict.ErrorGroup}}}
 	for keyword, want := range map[string]verdict.Group{"error": verdict.ErrorGroup, "regression": verdict.Regression, "functionality": verdict.ErrorGroup} {
-		v, _ := p.judge(runOutput{report: encodeJSON(0, one{id: "tests/test_c.py::t", outcome: "passed", keywords: []string{"t", keyword}})})
+		v, _ := p.judge(runOutput{stages: encode(0, one{id: "tests/test_c.py::t", keywords: []string{"t", keyword}})})
 		if got := v.Tests[0].Group; got != want {
 			t.Errorf("%s: %s, want %s", keyword, got, want)
 		}
@@ -51,12 +51,12 @@ func TestEveryOtherCheckpointIsRegression(t *testing.T) {
 		"tests/test_checkpoint_1.py": "checkpoint_1", "tests/test_checkpoint_3.py": "checkpoint_3",
 		"tests/test_checkpoint_20.py": "checkpoint_20", "tests/sub/test_helpers.py": "helpers",
 	} {
-		v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: file + "::t", outcome: "passed", keywords: []string{"error"}})})
+		v, _ := parse.judge(runOutput{stages: encode(0, one{id: file + "::t", keywords: []string{"error"}})})
 		if got := v.Tests[0]; got.Checkpoint != checkpoint || got.Group != verdict.Regression {
 			t.Errorf("%s: %+v", file, got)
 		}
 	}
-	v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: "tests/extra_test.py::t", outcome: "passed"})})
+	v, _ := parse.judge(runOutput{stages: encode(0, one{id: "tests/extra_test.py::t"})})
 	if got := v.Tests[0]; got.Checkpoint != "checkpoint_2" || got.Group != verdict.Core {
 		t.Errorf("a file that names no checkpoint: %+v", got)
 	}

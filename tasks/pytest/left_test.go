@@ -15,12 +15,10 @@ func TestReadOutput(t *testing.T) {
 	if k.Err != nil {
 		t.Fatal(k.Err)
 	}
-	if report, log, err := ReadOutput(t.Context(), store, k.Outcome.Outputs); report != nil || log != nil || err != nil {
-		t.Errorf("a run without an exit: %q, %q, %v", report, log, err)
-	}
-	k.JSON(OutputExit, exitFacts{})
-	k.JSON(OutputTiming, session.Timing{})
-	if report, log, err := ReadOutput(t.Context(), store, k.Outcome.Outputs); string(report) != "{}" || string(log) != "collected 1 item\n" || err != nil {
-		t.Errorf("%q, %q, %v", report, log, err)
+	for _, outputs := range [][]cache.Output{k.Outcome.Outputs, nil} {
+		report, log, err := ReadOutput(t.Context(), store, outputs)
+		if whole := outputs != nil; (string(report) == "{}") != whole || (string(log) == "collected 1 item\n") != whole || err != nil {
+			t.Errorf("%q, %q, %v", report, log, err)
+		}
 	}
 }

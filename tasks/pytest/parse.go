@@ -24,7 +24,7 @@ const (
 
 // Describe implements graph.Task.
 func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 8) // 8: tests that their limit ended are marked
+	m.Int("recipe", 9) // 9: reads the report of the plugin
 	m.String("checkpoint", p.Checkpoint)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		m.String("tests of "+file, p.Files[file])
@@ -60,9 +60,9 @@ func (p *Parse) put(ctx context.Context, w *graph.Work, v verdict.Checkpoint, m 
 
 // judge converts outputs into verdicts and measurements.
 func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
-	r := readReports(l)
+	r := readReport(l)
 	class, message := classify(l, r)
-	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests, r.skipped)
+	v, m := p.verdicts(l.exit.Code, class, r.Collected, r.tests, r.skipped)
 	m.DurationMS, m.Message, m.Isolation, m.Import = l.timing.Seconds*1000, message, l.timing.Isolation, l.timing.Import
 	return v, m
 }

@@ -21,8 +21,8 @@ import (
 
 // Run is the task that runs pytest on a checkpoint of a submission. Its inputs are the trees "tests",
 // "submission" and "asset <name>" for each asset. Its outputs are OutputExit and OutputTiming, and
-// OutputReport, OutputCTRF, OutputSetup and OutputLog if they exist. Nodes can share a Run, since its
-// methods do not change it.
+// OutputStages, OutputReport, OutputCTRF, OutputSetup and OutputLog if they exist. Nodes can share a Run, since
+// its methods do not change it.
 type Run struct {
 	Checkpoint string
 	// Pins returns all locked requirements, name==version with their hashes, or nil if they are not locked
@@ -79,7 +79,8 @@ type Var = session.Variable
 const (
 	OutputExit   = "exit"
 	OutputTiming = "timing"
-	OutputReport = "report"
+	OutputStages = "stages" // the plugin's report, from which verdicts follow
+	OutputReport = "report" // for users and tools, as OutputCTRF
 	OutputCTRF   = "ctrf"
 	OutputSetup  = "setup"
 	OutputLog    = graph.LogOutput
@@ -88,27 +89,19 @@ const (
 // exitFacts is the content of OutputExit.
 type exitFacts struct {
 	session.Exit
-	// Collected is the number of tests that pytest reported as collected, if the log has masks; nil if the
-	// log is whole, or pytest did not report it.
-	Collected *int `json:"collected,omitempty"`
-	// Summary is pytest's report of its end, if the log has masks.
-	Summary *summary `json:"summary,omitempty"`
-	// TooLarge contains the names of reports that were larger than maxReport, and not stored.
-	TooLarge []string `json:"too_large,omitempty"`
-	// Unsealed contains the names of reports that differ from what pytest's own process wrote. No report
-	// is stored then.
-	Unsealed []string `json:"unsealed,omitempty"`
+	// Unusable is why the plugin's report is not stored, although pytest or another process wrote one.
+	Unusable string `json:"unusable,omitempty"`
 	// Outside is the entry's module, if pytest ended before any test and the tests cannot import it by its name.
 	Outside string `json:"outside,omitempty"`
 }
 
-// reportFacts are the keys of both reports whose values decide verdicts or name tests. They are never
+// reportFacts are the keys of all reports whose values decide verdicts or name tests. They are never
 // masked, since a secret could be "passed".
-var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
+var reportFacts = []string{"nodeid", "stage", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 6) // 6: limits of tests count the time that the machine gave them
+	m.Int("recipe", 7) // 7: a report of the plugin
 	if len(r.Env.Secrets()) > 0 {
 		m.String("secrets are masked in", "texts, not in counts") // not masked where they decide verdicts
 	}
@@ -210,7 +203,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	plan.Spec.ReadOnly = append([]string{r.Directory, iniPath, pluginDir}, r.importReadOnly()...)
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
 		key := newKey()
-		if err := r.ready(ctx, w, s, sealInputs(key)...); err != nil {
+		if err := r.ready(ctx, w, s, r.sealInputs(key)...); err != nil {
 			return graph.Outcome{}, err
 		}
 		return r.test(ctx, w, s, in, key)
@@ -269,12 +262,6 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in py
 		return graph.Outcome{}, err
 	}
 	facts := exitFacts{Exit: ran.Stored(r.SessionTimeout)}
-	if len(r.Env.Secrets()) > 0 {
-		if n, counted := collectedIn(ran.RawOutput); counted {
-			facts.Collected = &n
-		}
-		facts.Summary = summaryIn(ran.RawOutput)
-	}
 	early := ran.Exit.Code == exitInterrupted || ran.Exit.Code == exitUsage
 	if file := r.entryFile(); early && !r.importable() && path.Ext(file) == ".py" {
 		facts.Outside = strings.TrimSuffix(path.Base(file), ".py")
@@ -310,7 +297,7 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 	if exit.TimedOut || exit.Signal != "" || exit.Code >= signalBase {
 		return false
 	}
-	reported := slices.ContainsFunc(o.Outputs, func(o cache.Output) bool { return o.Name == OutputReport || o.Name == OutputCTRF })
+	reported := slices.ContainsFunc(o.Outputs, func(o cache.Output) bool { return o.Name == OutputStages })
 	return !reported || exit.Code != exitOK && exit.Code != exitTestsFailed && exit.Code != exitNoTests
 }
 

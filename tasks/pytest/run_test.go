@@ -34,7 +34,7 @@ func TestRun(t *testing.T) {
 	if outputs[OutputExit] != `{"code":0}` || outputs[OutputTiming] != `{"seconds":2}` || outputs[OutputLog] != string(collected(1)) {
 		t.Errorf("got %q", outputs)
 	}
-	if _, ok := outputs[OutputSetup]; ok || outputs[OutputReport] == "" || outputs[OutputCTRF] == "" {
+	if _, ok := outputs[OutputSetup]; ok || outputs[OutputStages] == "" || outputs[OutputReport] == "" || outputs[OutputCTRF] == "" {
 		t.Errorf("got %q", outputs)
 	}
 }
@@ -96,7 +96,7 @@ func TestKey(t *testing.T) {
 	}
 	key, manifest := base(t).key()
 	const want = `kind: pytest
-recipe: 6
+recipe: 7
 checkpoint: cp
 entry: python kv.py
 tests directory: tests
@@ -398,11 +398,11 @@ func TestSignalFromOutside(t *testing.T) {
 func TestReports(t *testing.T) {
 	s := newBench(t)
 	s.tests = func(c *fake.Call) (backend.Exit, error) {
-		c.Files.Symlink("/etc/passwd", jsonReportPath)
+		c.Files.Symlink("/etc/passwd", stagesPath)
 		c.Files.Write(ctrfPath+"/dir", nil)
 		return backend.Exit{}, nil
 	}
-	if st, outputs := s.execute(); st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
+	if st, outputs := s.execute(); st.State != event.Done || outputs[OutputStages] != "" || outputs[OutputCTRF] != "" {
 		t.Errorf("%s with %q", st.State, outputs)
 	}
 	s = newBench(t)

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
-	"strings"
+	"io/fs"
+	"path"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
@@ -20,9 +19,9 @@ import (
 )
 
 // Other processes of the tests' user, such as those of the submission, can write to the workspace and to
-// the log while pytest runs. So reports count only with a seal: pytest's own process, which these
-// processes can neither trace nor read, keeps them in unnamed files until it ends, and signs them with a
-// key that it removed from the workspace before the tests began.
+// the log while pytest runs. So a report counts only with a seal: pytest's own process, which these
+// processes can neither trace nor read, keeps it until it ends, and signs it with a key that it removed
+// from the workspace before the tests began.
 
 // plugin is the part of the seal that runs in pytest.
 //
@@ -48,9 +47,14 @@ const limitsPluginName = "fevalgraph_limits"
 func newKey() proof.Key { return proof.Key(rand.Text()) }
 
 // sealInputs lists the files of a run that seals its reports; they are placed after the empty directory of reports.
-func sealInputs(key proof.Key) []backend.Input {
+// The plugin does not shorten messages if secrets have to be masked in them, since a part of a secret could remain.
+func (r *Run) sealInputs(key proof.Key) []backend.Input {
+	content := plugin
+	if len(r.Env.Secrets()) > 0 {
+		content = append(slices.Clip(plugin), "\nROOM = sys.maxsize\n"...)
+	}
 	return []backend.Input{
-		pluginInput(pluginName, plugin),
+		pluginInput(pluginName, content),
 		pluginInput(limitsPluginName, limitsPlugin),
 		{Path: keyPath, Content: key, Replace: true},
 	}
@@ -78,66 +82,48 @@ func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, erro
 	return !bytes.Equal(content, key), nil
 }
 
-// sealedReport is an entry of the seal about a report.
-type sealedReport struct {
-	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"`
+// maxReport limits the size of a report. If tests import the submission, it can write the report, and
+// verdicts on its tests take several times as much memory.
+const maxReport = 16 << 20
+
+// isAbsent reports whether a report does not exist, as opposed to an unreadable one.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
 }
 
 // errUnsealed means that pytest's process did not write a report.
-var errUnsealed = errors.New("the report is not sealed")
+var errUnsealed = errors.New("pytest did not write its report as found: another process changed it, or ended pytest before")
 
-// readSeal returns the reports that pytest's process wrote, by their names, or nil without a valid seal.
-func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]sealedReport, error) {
+// readSeal returns the proofs of the reports that pytest's process wrote, in hexadecimal, by their names; nil without a
+// seal.
+func readSeal(ctx context.Context, s backend.Session) (map[string]string, error) {
 	const most = 4 << 10
 	content, err := session.Read(ctx, s, sealPath, most)
-	switch {
-	case isAbsent(err), errors.Is(err, session.ErrLarge):
-		return nil, nil
-	case err != nil:
+	if err != nil && !isAbsent(err) && !errors.Is(err, session.ErrLarge) {
 		return nil, fmt.Errorf("fetching %s: %w", sealPath, err)
 	}
-	signature, text, _ := bytes.Cut(content, []byte(" "))
-	if signed, err := hex.DecodeString(string(signature)); err != nil || !key.Proves(signed, text) {
+	var proofs map[string]string
+	if json.Unmarshal(content, &proofs) != nil {
 		return nil, nil
 	}
-	reports := map[string]sealedReport{}
-	if err := json.Unmarshal(text, &reports); err != nil {
+	return proofs, nil
+}
+
+// readSealed returns a report that pytest's process wrote. It returns nil if it is missing, and errUnsealed or
+// session.ErrLarge if it does not count.
+func readSealed(ctx context.Context, s backend.Session, key proof.Key, proofs map[string]string, file string) ([]byte, error) {
+	name := path.Base(file)
+	content, err := session.Read(ctx, s, file, maxReport)
+	switch {
+	case isAbsent(err) && proofs[name] == "":
 		return nil, nil
+	case isAbsent(err):
+		return nil, errUnsealed
+	case err != nil:
+		return nil, err
 	}
-	return reports, nil
-}
-
-// sealedReader reads a report and compares it with its seal.
-type sealedReader struct {
-	f    io.Reader
-	hash hash.Hash
-	read int64
-}
-
-func newSealedReader(f io.Reader) *sealedReader {
-	return &sealedReader{f: f, hash: sha256.New()}
-}
-
-func (r *sealedReader) Read(p []byte) (int, error) {
-	n, err := r.f.Read(p)
-	r.hash.Write(p[:n])
-	r.read += int64(n)
-	return n, err
-}
-
-// verify reads the rest. It returns errUnsealed if the content does not match the seal.
-func (r *sealedReader) verify(want sealedReport) error {
-	if _, err := io.Copy(io.Discard, io.LimitReader(r, max(0, want.Size-r.read)+1)); err != nil {
-		return err
+	if given, err := hex.DecodeString(proofs[name]); err != nil || !key.Proves(given, []byte(name), []byte{0}, content) {
+		return nil, errUnsealed
 	}
-	if r.read != want.Size || hex.EncodeToString(r.hash.Sum(nil)) != want.SHA256 {
-		return errUnsealed
-	}
-	return nil
-}
-
-// unsealedTrouble explains why reports do not count.
-func unsealedTrouble(names []string) string {
-	return "pytest did not write " + strings.Join(names, " and ") + " as found: another process changed it, or ended pytest before"
+	return content, nil
 }

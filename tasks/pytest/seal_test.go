@@ -22,28 +22,46 @@ func TestSeal(t *testing.T) {
 			c.Files.Write(name, bytes.ReplaceAll(content, []byte(old), []byte(other)))
 		}
 	}
-	for _, test := range []struct {
-		name    string
-		tamper  func(s *bench, c *fake.Call, key []byte)
-		trouble string // "" is a report that counts
-	}{
-		{"honest", func(*bench, *fake.Call, []byte) {}, ""},
-		{"another test", rewrite(jsonReportPath, "::t", "::u"), "pytest-report.json as found"},
-		{"longer by white space", rewrite(jsonReportPath, "{", " {"), "pytest-report.json as found"},
-		{"the other report", rewrite(ctrfPath, "passed", "failed"), "ctrf-report.json as found"},
-		{"the other report is gone", func(s *bench, c *fake.Call, key []byte) {
+	remove := func(name string) func(*bench, *fake.Call, []byte) {
+		return func(s *bench, c *fake.Call, key []byte) {
 			s.seal(c, key)
-			c.Files.Remove(ctrfPath)
-		}, "ctrf-report.json as found"},
-		{"none", func(_ *bench, c *fake.Call, _ []byte) { c.Files.Write(sealPath, nil) }, "pytest-report.json and ctrf-report.json as found"},
-		{"another key", func(s *bench, c *fake.Call, _ []byte) { s.seal(c, []byte("guessed")) }, "pytest-report.json and ctrf-report.json as found"},
-		{"no JSON", func(_ *bench, c *fake.Call, key []byte) {
-			c.Files.Write(sealPath, sealWith(key, nil)[:70])
-		}, "pytest-report.json and ctrf-report.json as found"},
-		{"a link", func(_ *bench, c *fake.Call, key []byte) {
-			c.Files.Write("elsewhere", sealWith(key, nil))
+			c.Files.Remove(name)
+		}
+	}
+	all := []string{OutputStages, OutputReport, OutputCTRF}
+	for _, test := range []struct {
+		name   string
+		tamper func(s *bench, c *fake.Call, key []byte)
+		kept   []string
+	}{
+		{"honest", func(*bench, *fake.Call, []byte) {}, all},
+		{"another test", rewrite(stagesPath, "::t", "::u"), all[1:]},
+		{"longer by white space", rewrite(stagesPath, "{", " {"), all[1:]},
+		{"removed", remove(stagesPath), all[1:]},
+		{"an artifact", rewrite(jsonReportPath, "tests", "others"), []string{OutputStages, OutputCTRF}},
+		{"an artifact removed", remove(ctrfPath), all[:2]},
+		{"another report's", func(s *bench, c *fake.Call, key []byte) {
+			c.Files.Write(jsonReportPath, encode(0))
+			s.seal(c, key)
+			c.Files.Write(stagesPath, encode(0))
+			seal, _ := c.Files.Read(sealPath)
+			c.Files.Write(sealPath, bytes.ReplaceAll(bytes.ReplaceAll(seal, []byte("stages"), []byte("x")), []byte("pytest-report.json"), []byte("stages")))
+		}, all[2:]},
+		{"none", func(_ *bench, c *fake.Call, _ []byte) { c.Files.Write(sealPath, nil) }, nil},
+		{"another key", func(s *bench, c *fake.Call, _ []byte) { s.seal(c, []byte("guessed")) }, nil},
+		{"no JSON", func(s *bench, c *fake.Call, key []byte) {
+			s.seal(c, key)
+			seal, _ := c.Files.Read(sealPath)
+			c.Files.Write(sealPath, seal[:100])
+		}, nil},
+		{"too large", func(_ *bench, c *fake.Call, _ []byte) { c.Files.Write(sealPath, make([]byte, 5<<10)) }, nil},
+		{"a link", func(s *bench, c *fake.Call, key []byte) {
+			s.seal(c, key)
+			seal, _ := c.Files.Read(sealPath)
+			c.Files.Write("elsewhere", seal)
+			c.Files.Remove(sealPath)
 			c.Files.Symlink("../elsewhere", sealPath)
-		}, "pytest-report.json and ctrf-report.json as found"},
+		}, nil},
 	} {
 		s := newBench(t)
 		s.tests = func(c *fake.Call) (backend.Exit, error) {
@@ -55,13 +73,28 @@ func TestSeal(t *testing.T) {
 		if st.State != event.Done {
 			t.Errorf("%s: %s: %s", test.name, st.State, st.Message)
 		}
+		for _, name := range all {
+			if kept := outputs[name] != ""; kept != slices.Contains(test.kept, name) {
+				t.Errorf("%s: %s is kept: %t", test.name, name, kept)
+			}
+		}
 		class, message := s.judged(outputs)
-		if test.trouble == "" && class != verdict.Judged || test.trouble != "" && (class != verdict.NoReport || !strings.Contains(message, test.trouble)) {
+		if judged := slices.Contains(test.kept, OutputStages); judged != (class == verdict.Judged) || !judged && !strings.Contains(message, errUnsealed.Error()) {
 			t.Errorf("%s: %s: %s", test.name, class, message)
 		}
-		if test.trouble != "" && (outputs[OutputReport] != "" || outputs[OutputCTRF] != "") {
-			t.Errorf("%s: a report was kept", test.name)
-		}
+	}
+}
+
+// A large report does not count, even if it is pytest's.
+func TestLargeReport(t *testing.T) {
+	s := newBench(t)
+	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		c.Files.Write(stagesPath, append(bytes.Repeat([]byte("{}\n"), maxReport/3), encode(0)...))
+		return backend.Exit{}, nil
+	}
+	_, outputs := s.execute()
+	if class, message := s.judged(outputs); class != verdict.NoReport || !strings.Contains(message, "it is larger than 16 MiB") || outputs[OutputStages] != "" {
+		t.Errorf("%s: %s", class, message)
 	}
 }
 
@@ -72,7 +105,7 @@ func TestSealedEnd(t *testing.T) {
 		s := newBench(t)
 		s.tests = func(c *fake.Call) (backend.Exit, error) {
 			if sealed {
-				c.Files.Write(jsonReportPath, encodeJSON(exitNoTests))
+				c.Files.Write(stagesPath, encode(exitNoTests))
 			}
 			return backend.Exit{Code: exitNoTests}, nil
 		}
@@ -89,12 +122,10 @@ func (s *bench) judged(outputs map[string]string) (verdict.Class, string) {
 	if err := json.Unmarshal([]byte(outputs[OutputExit]), &l.exit); err != nil {
 		s.t.Fatal(err)
 	}
-	for name, content := range map[string]*[]byte{OutputReport: &l.report, OutputCTRF: &l.ctrf} {
-		if text, ok := outputs[name]; ok {
-			*content = []byte(text)
-		}
+	if stages, ok := outputs[OutputStages]; ok {
+		l.stages = []byte(stages)
 	}
-	return classify(l, readReports(l))
+	return classify(l, readReport(l))
 }
 
 // The plugin's path is added to the environment's PYTHONPATH. In a container that is the image's, which only a shell

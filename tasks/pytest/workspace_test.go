@@ -74,7 +74,7 @@ func TestDirectoryOfTests(t *testing.T) {
 	if got := string(s.run.ini()); !strings.Contains(got, "testpaths = .evaluation_tests\n") {
 		t.Errorf("pytest.ini is\n%s", got)
 	}
-	v, _ := parse.judge(runOutput{report: encodeJSON(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
+	v, _ := parse.judge(runOutput{stages: encode(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a"})})
 	if got := v.Tests[0]; got.File != ".evaluation_tests/test_checkpoint_2.py" || got.ID != "test_a" || got.Checkpoint != "checkpoint_2" || got.Group != verdict.Core {
 		t.Errorf("%+v", got)
 	}
@@ -105,7 +105,7 @@ func TestProblemWins(t *testing.T) {
 	s := newBench(t)
 	s.trees["tests"] = []string{"test_cp.py=real", "conftest.py=real", "assets/own.txt=real"}
 	s.trees["submission"] = []string{"kv.py=code", "conftest.py=evil", "tests/test_cp.py=evil", "tests/test_more.py=evil", "tests/assets/data/x=evil", "pytest.ini=evil",
-		"setup.cfg=[tool:pytest]", ".scbench/pytest-report.json=evil", ".scbench/ctrf-report.json->../kv.py"}
+		"setup.cfg=[tool:pytest]", ".scbench/stages=evil", ".scbench/pytest-report.json=evil", ".scbench/ctrf-report.json->../kv.py"}
 	s.run.Assets = []Asset{{Name: "data", Target: "data"}}
 	s.trees["asset data"] = []string{"data/x=real"}
 	files := map[string]string{}
@@ -125,7 +125,7 @@ func TestProblemWins(t *testing.T) {
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("the workspace (-want +got):\n%s", diff)
 	}
-	if st.State != event.Done || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
+	if st.State != event.Done || outputs[OutputStages] != "" || outputs[OutputReport] != "" || outputs[OutputCTRF] != "" {
 		t.Errorf("%s with %q", st.State, outputs)
 	}
 	// The root conftest.py exists, and pytest does not search above tests.
@@ -150,7 +150,7 @@ func TestProblemWinsOverSetup(t *testing.T) {
 	var seen []string
 	s.setup = func(c *fake.Call) (backend.Exit, error) {
 		seen = c.Files.Names()
-		for _, name := range []string{"tests/test_cp.py", "tests/test_more.py", "pytest.ini", jsonReportPath, "built"} {
+		for _, name := range []string{"tests/test_cp.py", "tests/test_more.py", "pytest.ini", stagesPath, "built"} {
 			c.Files.Write(name, []byte("evil"))
 		}
 		return backend.Exit{}, nil
@@ -188,15 +188,16 @@ func TestSecrets(t *testing.T) {
 	s.tests = func(c *fake.Call) (backend.Exit, error) {
 		c.Command.Output.Write([]byte("token " + secret[:4])) // split over two writes
 		c.Command.Output.Write([]byte(secret[4:] + "\n"))
-		c.Files.Write(jsonReportPath, encodeJSON(1, one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
-		c.Files.Write(ctrfPath, encodeCTRF(one{id: "t.py::t", outcome: "failed", failure: "got " + secret}))
+		for _, name := range []string{stagesPath, jsonReportPath, ctrfPath} {
+			c.Files.Write(name, encode(1, one{id: "t.py::t", stages: fails, message: "got " + secret}))
+		}
 		return backend.Exit{Code: 1}, nil
 	}
 	st, outputs := s.execute()
 	if st.State != event.Done {
 		t.Fatalf("%s: %s", st.State, st.Message)
 	}
-	for _, name := range []string{OutputLog, OutputSetup, OutputReport, OutputCTRF} {
+	for _, name := range []string{OutputLog, OutputSetup, OutputStages, OutputReport, OutputCTRF} {
 		if text := outputs[name]; strings.Contains(text, secret) || !strings.Contains(text, "***") {
 			t.Errorf("%s: %s", name, text)
 		}

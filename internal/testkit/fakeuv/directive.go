@@ -21,8 +21,7 @@ import (
 //	collect-error     fail to import the test files
 //	truncate-report   write half of each report
 //	no-report         write no report
-//	fill-report MEGABYTES  add that much of empty tests to pytest-report.json
-//	forge-pass TEST   report this test as passed
+//	fill-report MEGABYTES  add that much of empty tests to the plugin's report
 //	oserror TEXT      print TEXT and end with exit code 1, before any report
 type Directive string
 
@@ -69,8 +68,6 @@ func (d Directive) obey(reports *reportFiles) {
 		reports.none = true
 	case "fill-report":
 		reports.fill = number << 20
-	case "forge-pass":
-		reports.passed = words[1]
 	case "oserror":
 		fmt.Println(strings.Join(words[1:], " "))
 		os.Exit(1)

@@ -1,22 +1,23 @@
 package fakeuv
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // reportFiles specifies the reports to write.
 type reportFiles struct {
 	json, ctrf string // paths; "" means no report
 	half, none bool
-	fill       int    // bytes of empty tests for the JSON report
-	passed     string // name of a test that is reported as passed
+	fill       int    // bytes of further tests in the plugin's report
 	key        []byte // key of the seal
 }
 
@@ -24,40 +25,36 @@ func (r *reportFiles) write(s *suite, code int) error {
 	if r.none {
 		return nil
 	}
-	told := &suite{tests: slices.Clone(s.tests), collectError: s.collectError}
-	for i := range told.tests {
-		if told.tests[i].name == r.passed {
-			told.tests[i].status = "passed"
-		}
+	reports := map[string][]byte{}
+	if r.key != nil {
+		reports[filepath.Join(filepath.Dir(r.json), "stages")] = s.stages(code, r.fill)
 	}
-	whole := told.jsonReport(code)
-	if r.fill > 0 {
-		whole["tests"] = json.RawMessage("[" + strings.Repeat("{},", r.fill/len("{},")) + "{}]")
-	}
-	sealed := object{}
-	for _, f := range []struct {
-		path    string
-		content any
-	}{{r.json, whole}, {r.ctrf, told.ctrf()}} {
-		if f.path == "" {
-			continue
-		}
-		content, err := json.Marshal(f.content)
+	for path, report := range map[string]object{r.json: s.jsonReport(code), r.ctrf: s.ctrf()} {
+		content, err := json.Marshal(report)
 		if err != nil {
 			return err
 		}
+		if path != "" {
+			reports[path] = content
+		}
+	}
+	proofs := map[string]string{}
+	for path, content := range reports {
 		if r.half {
 			content = content[:len(content)/2]
 		}
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
 			return err
 		}
-		if err := os.WriteFile(f.path, content, 0o644); err != nil {
-			return err
-		}
-		sealed[filepath.Base(f.path)] = object{"size": len(content), "sha256": fmt.Sprintf("%x", sha256.Sum256(content))}
+		mac := hmac.New(sha256.New, r.key)
+		fmt.Fprintf(mac, "%s\x00%s", filepath.Base(path), content)
+		proofs[filepath.Base(path)] = hex.EncodeToString(mac.Sum(nil))
 	}
-	return r.seal(sealed)
+	seal, err := json.Marshal(proofs)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(filepath.Dir(r.json), "seal"), seal, 0o644)
 }
 
 // takeKey reads and removes the key with which reports are sealed, like the plugin that fevalgraph loads into
@@ -71,18 +68,39 @@ func (r *reportFiles) takeKey() error {
 	return os.Remove(path)
 }
 
-func (r *reportFiles) seal(reports object) error {
-	text, err := json.Marshal(reports)
-	if err != nil {
-		return err
-	}
-	mac := hmac.New(sha256.New, r.key)
-	mac.Write(text)
-	return os.WriteFile(filepath.Join(filepath.Dir(r.json), "seal"), fmt.Appendf(nil, "%x %s", mac.Sum(nil), text), 0o644)
-}
-
 // object is a JSON object.
 type object map[string]any
+
+// stages returns the report of the plugin, with a number of bytes of further tests.
+func (s *suite) stages(code, fill int) []byte {
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	for _, t := range s.tests {
+		if s.collectError {
+			break
+		}
+		_ = lines.Encode(object{"nodeid": t.id(), "stage": "setup", "outcome": "passed", "seconds": 0.0001,
+			"keywords": slices.Concat([]string{t.name}, t.markers, []string{t.file, t.dir, ""})})
+		call := object{"nodeid": t.id(), "stage": "call", "outcome": t.status, "seconds": 0.001}
+		if t.status == "failed" {
+			call["message"] = "E   AssertionError: " + t.name
+		}
+		after := object{"nodeid": t.id(), "stage": "teardown", "outcome": "passed", "seconds": 0.0001}
+		if t.status == "error" {
+			call["outcome"], after["outcome"], after["message"] = "passed", "failed", "E   AssertionError: "+t.name
+		}
+		_ = lines.Encode(call)
+		_ = lines.Encode(after)
+	}
+	if s.collectError {
+		_ = lines.Encode(object{"nodeid": "tests/test.py", "stage": "collect", "outcome": "failed", "message": "E   SyntaxError: invalid syntax"})
+	}
+	for whole := b.Len() + fill; b.Len() < whole; {
+		_ = lines.Encode(object{"nodeid": fmt.Sprint(b.Len())})
+	}
+	_ = lines.Encode(object{"end": object{"exit": code, "collected": len(s.tests)}})
+	return b.Bytes()
+}
 
 // jsonReport returns the report of pytest-json-report.
 func (s *suite) jsonReport(code int) object {
