@@ -65,7 +65,7 @@ func (r *stagesReport) contradiction(code int) error {
 	switch {
 	case r.Exit != code:
 		return fmt.Errorf("it has exit code %d, but pytest ended with %d", r.Exit, code)
-	case code == exitTestsFailed && r.failed == nil && !slices.ContainsFunc(r.tests, failed):
+	case code == exitTestsFailed && r.failed == nil && r.Early == "" && !slices.ContainsFunc(r.tests, failed):
 		return fmt.Errorf("it has no failure, but pytest ended with exit code %d", code)
 	}
 	return nil

@@ -57,14 +57,14 @@ class Reporter:
     def __init__(self, key, config):
         self.key, self.config, self.process = key, config, os.getpid()
         self.lines, self.room = [], ROOM
-        self.session, self.collected, self.early = None, 0, ""
+        self.collected, self.early, self.end = 0, "", None
         self.files = {}
 
     def add(self, stage, report):
         line = {"nodeid": report.nodeid, "stage": stage, "outcome": report.outcome}
         if stage != "collect":
             line["seconds"] = report.duration
-        if stage == "setup":
+        if stage in ("setup", "???"):  # the latter stands for all stages of a process that crashed
             line["keywords"] = list(report.keywords)
         if report.failed or report.skipped:
             skip = isinstance(report.longrepr, tuple)  # the file, the line and the reason
@@ -90,8 +90,10 @@ class Reporter:
         self.early = excinfo.exconly(tryshort=True)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session):
-        self.session = session
+    def pytest_sessionfinish(self, session, exitstatus):
+        early = self.early or session.shouldfail or session.shouldstop
+        collected = self.collected or session.testscollected  # workers of pytest-xdist collect
+        self.end = {"exit": int(exitstatus), "collected": collected, "early": str(early or "")}
         for option, (path, _) in self.files.items():
             setattr(self.config.option, option, path)
         report = getattr(self.config, "_json_report", None)
@@ -103,13 +105,8 @@ class Reporter:
     def pytest_unconfigure(self):
         if self.process != os.getpid():
             return  # a fork that a test made has the key
-        if self.session:
-            early = self.early or self.session.shouldfail or self.session.shouldstop
-            self.lines.append(json.dumps({"end": {
-                "exit": int(self.session.exitstatus),
-                "collected": self.collected or self.session.testscollected,  # workers of pytest-xdist collect
-                "early": str(early or ""),
-            }}))
+        if self.end:
+            self.lines.append(json.dumps({"end": self.end}))
         self.seal()
 
     def divert(self):

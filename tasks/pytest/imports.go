@@ -78,8 +78,7 @@ func (r *Run) environment(ctx context.Context, s *session.Session) ([]string, er
 	return append(env, more...), err
 }
 
-// afterImports returns the output of the submission's modules, which is not part of the log
-// because they could print a fake summary of pytest. A message that their process could not be
+// afterImports returns the output of the submission's modules. A message that their process could not be
 // confined counts only if pytest did not begin, since tests can start other processes that leave
 // such a message.
 func (r *Run) afterImports(ctx context.Context, s *session.Session, key proof.Key) ([]byte, error) {

@@ -115,6 +115,7 @@ func TestHowItEnded(t *testing.T) {
 		{name: "pytest.exit(7)", left: runOutput{exit: exit(7), stages: encode(7, pass), log: []byte("!!! _pytest.outcomes.Exit: bye !!!\n")},
 			class: verdict.PytestFailed, collected: 1, tests: 1, message: "pytest ended with exit code 7: !!! _pytest.outcomes.Exit: bye !!!"},
 		{name: "-x", left: runOutput{stages: early}, class: verdict.PytestFailed, collected: 1, tests: 1, message: "pytest ended before it had run all tests: stopping after 1 failures"},
+		{name: "session.shouldfail", left: runOutput{exit: exit(1), stages: bytes.Replace(early, []byte(`"exit":0`), []byte(`"exit":1`), 1)}, class: verdict.PytestFailed, collected: 1, tests: 1, message: "stopping after 1 failures"},
 		{name: "internal error", left: runOutput{exit: exit(3), stages: encode(3, pass)}, class: verdict.PytestFailed, collected: 1, infra: true, tests: 1, message: "pytest had an internal error"},
 		{name: "os._exit(0)", left: runOutput{log: collected(3)}, class: verdict.NoReport, collected: 3, message: "exit code 0, without a valid report"},
 		{name: "killed", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, stages: encode(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
@@ -172,7 +173,8 @@ func TestStatuses(t *testing.T) {
 		{"cut off when it ran again", "setup=passed call=rerun setup=passed", verdict.TestError},
 		{"twice, failed once", fails + " " + passes, verdict.TestFailed},
 		{"a subtest failed", "setup=passed subtest=passed subtest=failed subtest=passed call=passed teardown=passed", verdict.TestFailed},
-		{"subtests passed or were skipped", "setup=passed subtest=passed subtest=skipped call=passed teardown=passed", verdict.TestPassed},
+		{"subtests passed", "setup=passed subtest=passed subtest=passed call=passed teardown=passed", verdict.TestPassed},
+		{"a subtest was skipped", "setup=passed subtest=passed subtest=skipped call=passed teardown=passed", verdict.TestSkipped},
 		{"subtests passed, and the call is missing", "setup=passed subtest=passed teardown=passed", verdict.TestError},
 		{"its worker of pytest-xdist crashed", "setup=passed ???=failed", verdict.TestFailed},
 	} {

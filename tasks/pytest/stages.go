@@ -130,8 +130,9 @@ func (l *line) hidden() reportedTest {
 	return t
 }
 
-// add adds a stage. A stage of a test that runs again replaces the earlier one, but no failure. An expected failure is
-// skipped, since it shows nothing about the submission, and an unexpected pass is passed.
+// add adds a stage. A stage of a test that runs again replaces the earlier one, but no failure or skip. An expected
+// failure is skipped, since it shows nothing about the submission, and an unexpected pass is passed. A skipped subtest
+// skips its test: otherwise, a submission could gain by lacking what it needs.
 func (t *reportedTest) add(l *line) {
 	at := slices.Index(stages, l.Stage)
 	if at >= 0 {
@@ -151,7 +152,7 @@ func (t *reportedTest) add(l *line) {
 		if l.Stage == "setup" || l.Stage == "teardown" {
 			t.Status = verdict.TestError
 		}
-	case l.Outcome == "skipped" && at >= 0 && t.failures == 0:
+	case l.Outcome == "skipped" && t.Status == "":
 		t.Status, t.Message = verdict.TestSkipped, l.message()
 	}
 }
