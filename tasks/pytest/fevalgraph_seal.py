@@ -16,8 +16,9 @@ import sys
 import pytest
 
 REPORTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The bytes of all messages. The longest has 1/128 of what the ones before left: 64 KiB at first.
-ROOM = 8 << 20
+# The bytes of lines until which they have messages, which become shorter: the rest is left for tests, since a
+# report that is too large does not count.
+ROOM = 10 << 20
 
 
 def close_to_others():
@@ -69,11 +70,11 @@ class Reporter:
         if report.failed or report.skipped:
             skip = isinstance(report.longrepr, tuple)  # the file, the line and the reason
             message = report.longrepr[2] if skip else report.longreprtext
-            line["message"] = shorten(message, self.room >> 7)
+            line["message"] = shorten(message, max(self.room >> 7, 1 << 10) if self.room > 0 else 0)
             if is_timeout(report):
                 line["timeout"] = True
-            self.room -= len(json.dumps(line["message"]))
         self.lines.append(json.dumps(line))
+        self.room -= len(self.lines[-1])
 
     @pytest.hookimpl(trylast=True)
     def pytest_collectreport(self, report):
@@ -145,7 +146,9 @@ def is_timeout(report):
 
 
 def shorten(text, longest):
-    return text if len(text) <= longest else text[: longest // 2] + "\n[...]\n" + text[-longest // 2 :]
+    if len(text) <= longest:
+        return text
+    return text[: longest // 2] + "\n[...]\n" + text[len(text) - longest // 2 :]
 
 
 def place(name, content):

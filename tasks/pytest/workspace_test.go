@@ -186,6 +186,9 @@ func TestSecrets(t *testing.T) {
 		return backend.Exit{Code: 1}, nil
 	}
 	s.tests = func(c *fake.Call) (backend.Exit, error) {
+		if loaded, _ := c.Files.Read(pluginDir + "/" + pluginName + ".py"); !strings.HasSuffix(string(loaded), "\nROOM = sys.maxsize\n") {
+			t.Error("the plugin shortens messages")
+		}
 		c.Command.Output.Write([]byte("token " + secret[:4])) // split over two writes
 		c.Command.Output.Write([]byte(secret[4:] + "\n"))
 		for _, name := range []string{stagesPath, jsonReportPath, ctrfPath} {
