@@ -34,7 +34,7 @@ type reportContent struct {
 var collectedLine = lazyregexp.New(`collected (\d+) items?`)
 
 // readReport reads the plugin's report. A report counts only if pytest ended as it claims; a killed process cannot have
-// written it at its end.
+// written it at its end. Without one, only the log shows how many tests were collected.
 func readReport(l runOutput) reportContent {
 	trouble := l.exit.Unusable
 	switch {
@@ -54,7 +54,7 @@ func readReport(l runOutput) reportContent {
 	}
 	r := reportContent{trouble: trouble}
 	if m := collectedLine().FindSubmatch(l.log); m != nil {
-		r.Collected, _ = strconv.Atoi(string(m[1])) // a number that is too large counts as none
+		r.Collected, _ = strconv.Atoi(string(m[1]))
 	}
 	return r
 }

@@ -73,7 +73,7 @@ class Reporter:
             line["message"] = shorten(message, max(self.room >> 7, 1 << 10) if self.room > 0 else 0)
             if is_timeout(report):
                 line["timeout"] = True
-        self.lines.append(json.dumps(line))
+        self.lines.append(json.dumps(line, default=str))
         self.room -= len(self.lines[-1])
 
     @pytest.hookimpl(trylast=True)
