@@ -61,7 +61,7 @@ func readReport(l runOutput) reportContent {
 
 // contradiction returns how the report contradicts pytest's exit code, or nil.
 func (r *stagesReport) contradiction(code int) error {
-	failed := func(t reportedTest) bool { return t.failures > 0 || t.Status == verdict.TestError }
+	failed := func(t reportedTest) bool { return t.found.failures > 0 || t.Status == verdict.TestError }
 	switch {
 	case r.Exit != code:
 		return fmt.Errorf("it has exit code %d, but pytest ended with %d", r.Exit, code)

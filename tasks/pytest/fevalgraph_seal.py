@@ -65,8 +65,8 @@ class Reporter:
         line = {"nodeid": report.nodeid, "stage": stage, "outcome": report.outcome}
         if stage != "collect":
             line["seconds"] = report.duration
-        if stage in ("setup", "???"):  # the latter stands for all stages of a process that crashed
-            line["keywords"] = list(report.keywords)
+        if stage in ("setup", "subtest", "???"):  # the last stands for all stages of a process that crashed
+            line["keywords"] = [one for one in report.keywords if len(one) <= 100][:100]
         if report.failed or report.skipped:
             skip = isinstance(report.longrepr, tuple)  # the file, the line and the reason
             message = report.longrepr[2] if skip else report.longreprtext
@@ -85,6 +85,8 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report):
         subtest = type(report).__name__.lower() == "subtestreport"
+        if subtest and report.passed:
+            return  # it decides nothing, and there can be many
         self.add("subtest" if subtest else report.when, report)
 
     def pytest_keyboard_interrupt(self, excinfo):

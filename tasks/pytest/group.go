@@ -12,9 +12,17 @@ import (
 type reportedTest struct {
 	verdict.Test
 	verdict.TestMeasurement
-	keywords           []string // nearest decorator first
-	passed             [3]bool  // by stage
-	seconds            [3]float64
+	keywords []string // nearest decorator first
+	passed   [3]bool  // by stage
+	seconds  [3]float64
+	found    findings
+	earlier  findings // before the last attempt
+}
+
+// findings are what keeps a test from passing.
+type findings struct {
+	status             verdict.TestStatus
+	message            string
 	failures, timeouts int // of stages and subtests
 }
 

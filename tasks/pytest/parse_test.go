@@ -43,7 +43,7 @@ func encode(code int, tests ...one) []byte {
 		for _, stage := range stages {
 			name, outcome, _ := strings.Cut(stage, "=")
 			l := line{NodeID: o.id, Stage: name, Outcome: outcome, Seconds: o.seconds / float64(len(stages))}
-			if name == "setup" {
+			if name == "setup" || name == "subtest" {
 				l.Keywords = o.keywords
 			}
 			if outcome != "passed" {
@@ -172,6 +172,11 @@ func TestStatuses(t *testing.T) {
 		{"run again, and failed", "setup=passed call=rerun " + fails, verdict.TestFailed},
 		{"cut off when it ran again", "setup=passed call=rerun setup=passed", verdict.TestError},
 		{"twice, failed once", fails + " " + passes, verdict.TestFailed},
+		{"twice, the second cut off", passes + " setup=passed", verdict.TestError},
+		{"a subtest failed, and the test ran again", "subtest=failed setup=passed call=rerun " + passes, verdict.TestPassed},
+		{"a subtest was skipped, and the test ran again", "subtest=skipped setup=passed call=rerun teardown=passed " + passes, verdict.TestPassed},
+		{"a subtest failed again", "subtest=failed setup=passed call=rerun subtest=failed " + passes, verdict.TestFailed},
+		{"twice, failed once, then ran again", fails + " setup=passed call=rerun " + passes, verdict.TestFailed},
 		{"a subtest failed", "setup=passed subtest=passed subtest=failed subtest=passed call=passed teardown=passed", verdict.TestFailed},
 		{"subtests passed", "setup=passed subtest=passed subtest=passed call=passed teardown=passed", verdict.TestPassed},
 		{"a subtest was skipped", "setup=passed subtest=passed subtest=skipped call=passed teardown=passed", verdict.TestSkipped},
@@ -382,7 +387,9 @@ func TestHostileReports(t *testing.T) {
 		"fewer tests":     {runOutput{stages: append(bytes.Join(bytes.SplitAfterN(ids.Bytes(), []byte("\n"), maxLines)[:maxLines-1], nil), last...)}, verdict.Judged, ""},
 		"empty lines":     {runOutput{stages: fill("\n", last)}, verdict.NoReport, "it has more than 100000 lines"},
 		"skipped files":   {runOutput{stages: append(bytes.Repeat([]byte(`{"stage":"collect","outcome":"skipped"}`+"\n"), maxLines), last...)}, verdict.NoTests, ""},
-		"keywords":        {runOutput{stages: append([]byte(`{"keywords":[`), fill(`"",`, `""]}`)...)}, verdict.NoReport, "the keywords of a test have more than 262144 bytes"},
+		"keywords":        {runOutput{stages: append([]byte(`{"keywords":[`), fill(`"",`, `""]}`)...)}, verdict.NoReport, "a test has more than 100 keywords"},
+		"keywords of all": {runOutput{stages: fill(`{"nodeid":"x","stage":"setup","keywords":[`+strings.Repeat(`"",`, maxKeywords-1)+"\"\"]}\n", last)}, verdict.Judged, ""},
+		"seconds":         {runOutput{stages: []byte(`{"nodeid":"x","stage":"call","seconds":1e308}` + "\n" + last)}, verdict.Judged, ""},
 		"brackets":        {runOutput{stages: append([]byte(`{"message":[`), fill(`[],`, `[]]}`)...)}, verdict.NoReport, "cannot unmarshal"},
 		"brackets beside": {runOutput{stages: append([]byte(`{"x":[`), fill(`[],`, "[]]}\n"+last)...)}, verdict.Judged, ""},
 		"depth":           {runOutput{stages: append([]byte(`{"x":`), fill("[", "")...)}, verdict.NoReport, "exceeded max depth"},

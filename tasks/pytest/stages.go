@@ -45,7 +45,8 @@ type stagesReport struct {
 // real reports are smaller.
 const (
 	maxLines    = 100_000
-	maxKeywords = 256 << 10 // bytes of a test
+	maxKeywords = 100 // of a test; the plugin writes no more
+	maxSeconds  = 1e9 // of a stage
 )
 
 // keywords are the keywords of a test.
@@ -53,8 +54,19 @@ type keywords []string
 
 // UnmarshalJSON implements json.Unmarshaler. A list of empty texts takes many times its size.
 func (k *keywords) UnmarshalJSON(b []byte) error {
-	if len(b) > maxKeywords {
-		return fmt.Errorf("the keywords of a test have more than %d bytes", maxKeywords)
+	elements, quoted := 1, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			elements++
+		}
+	}
+	if elements > maxKeywords {
+		return fmt.Errorf("a test has more than %d keywords", maxKeywords)
 	}
 	return json.Unmarshal(b, (*[]string)(k))
 }
@@ -86,7 +98,7 @@ func decodeStages(content []byte) (*stagesReport, error) {
 			r.tests[at].add(&l)
 		default:
 			known[l.NodeID] = len(r.tests)
-			t := reportedTest{keywords: l.Keywords}
+			t := reportedTest{}
 			t.File, t.ID = l.location("")
 			t.add(&l)
 			r.tests = append(r.tests, t)
@@ -130,30 +142,43 @@ func (l *line) hidden() reportedTest {
 	return t
 }
 
-// add adds a stage. A stage of a test that runs again replaces the earlier one, but no failure or skip. An expected
-// failure is skipped, since it shows nothing about the submission, and an unexpected pass is passed. A skipped subtest
-// skips its test: otherwise, a submission could gain by lacking what it needs.
+// add adds a stage. A stage of a test that runs again replaces the earlier one, but no failure or skip, unless a plugin
+// repeats the attempt ("rerun"). An expected failure is skipped, since it shows nothing about the submission, and an
+// unexpected pass is passed. A skipped subtest skips its test: otherwise, a submission could gain by lacking what it
+// needs.
 func (t *reportedTest) add(l *line) {
+	if l.Stage == "setup" {
+		t.passed = [3]bool{}
+	}
+	if t.keywords == nil { // subtests of a test that a plugin repeats come before its set-up
+		t.keywords = l.Keywords
+	}
 	at := slices.Index(stages, l.Stage)
 	if at >= 0 {
-		t.passed[at], t.seconds[at] = l.Outcome == "passed", l.Seconds
+		t.passed[at], t.seconds[at] = l.Outcome == "passed", min(max(l.Seconds, 0), maxSeconds)
 	}
+	found := &t.found
 	switch {
+	case l.Outcome == "rerun":
+		*found = t.earlier
 	case l.Outcome == "failed":
-		if t.failures++; t.failures == 1 {
-			t.Message = l.message()
+		if found.failures++; found.failures == 1 {
+			found.message = l.message()
 		}
 		if l.Timeout {
-			t.timeouts++
+			found.timeouts++
 		}
-		if t.Status != verdict.TestError {
-			t.Status = verdict.TestFailed
+		if found.status != verdict.TestError {
+			found.status = verdict.TestFailed
 		}
 		if l.Stage == "setup" || l.Stage == "teardown" {
-			t.Status = verdict.TestError
+			found.status = verdict.TestError
 		}
-	case l.Outcome == "skipped" && t.Status == "":
-		t.Status, t.Message = verdict.TestSkipped, l.message()
+	case l.Outcome == "skipped" && found.status == "":
+		found.status, found.message = verdict.TestSkipped, l.message()
+	}
+	if l.Stage == "teardown" {
+		t.earlier = t.found
 	}
 }
 
@@ -162,8 +187,9 @@ func (t *reportedTest) conclude() {
 	for _, seconds := range t.seconds {
 		t.DurationMS += seconds * 1000
 	}
+	t.Status, t.Message = t.found.status, t.found.message
 	switch {
-	case t.failures > 0 && t.failures == t.timeouts:
+	case t.found.failures > 0 && t.found.failures == t.found.timeouts:
 		t.Verdict = verdict.TestTimeout
 	case t.Status != "":
 	case t.passed == [3]bool{true, true, true}:
