@@ -102,6 +102,7 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 	}
 	if r.err == nil {
 		r.kind = worked
+		forget(a.n) // an attempt that could not store its answer is repeated without another Describe
 	}
 }
 

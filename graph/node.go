@@ -41,7 +41,7 @@ type Validator interface {
 	Validate(ctx context.Context, outputs []cache.Output) (reason string, err error)
 }
 
-// Forgetter is a Task whose Describe keeps data for Run. Forget drops it, since a stored answer was served instead.
+// Forgetter is a Task whose Describe keeps data for Run. Forget drops it, since an answer is stored.
 type Forgetter interface {
 	Forget()
 }

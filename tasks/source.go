@@ -172,10 +172,13 @@ func (s *Source) Predict() ([]cache.Output, error) {
 
 func (s *Source) tree() (*cache.Tree, error) {
 	if s.forgotten { // and not an empty tree
-		return nil, errors.New("building a tree of files that were forgotten")
+		return nil, errForgotten
 	}
 	return cache.BuildTree(s.Found())
 }
+
+// errForgotten means that Run follows no Describe, for which no source is to blame.
+var errForgotten = errors.New("building a tree of files that were forgotten")
 
 // Run implements graph.Task: it stores the files that the store lacks, then
 // the directories.
@@ -184,7 +187,10 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 		return o, err
 	}
 	tree, err := s.tree()
-	if err != nil {
+	switch {
+	case errors.Is(err, errForgotten):
+		return graph.Outcome{}, err
+	case err != nil:
 		return graph.Outcome{}, &graph.InputError{Err: err}
 	}
 	if err := s.PutFound(ctx, w.Store); err != nil {
@@ -193,7 +199,6 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err := tree.Store(ctx, w.Store); err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
 	}
-	s.Forget() // another Run is preceded by another Describe
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
 }
 

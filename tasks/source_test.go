@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -28,7 +30,7 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 
 // bring executes the task alone and lists the tree that it made, and compares it with the prediction of an earlier
 // plan.
-func bring(t *testing.T, store *cache.Memory, s *Source) ([]string, *graph.Status) {
+func bring(t *testing.T, store cache.Store, s *Source) ([]string, *graph.Status) {
 	t.Helper()
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
@@ -377,5 +379,33 @@ func TestForget(t *testing.T) {
 	}
 	if again, _ := bring(t, store, s); !slices.Equal(again, []string{"in/a=another"}) {
 		t.Errorf("after an edit, the tree is %v, and was %v", again, first)
+	}
+}
+
+// full is a store in which one record cannot be written: all files are open.
+type full struct {
+	cache.Store
+	once sync.Once
+}
+
+func (f *full) PutRecord(ctx context.Context, k cache.Key, r *cache.Record) (err error) {
+	f.once.Do(func() { err = &fs.PathError{Op: "open", Path: "record", Err: syscall.EMFILE} })
+	if err != nil {
+		return err
+	}
+	return f.Store.PutRecord(ctx, k, r)
+}
+
+// An attempt that could not store its answer is repeated without another scan, and blames no source.
+func TestRepeatedAttempt(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	files := cache.NewMemory()
+	store := &full{Store: files}
+	s := NewMaterialize(Asset{Source: dir, Target: "in"}, Sources{States: read{}, Store: files})
+	if got, st := bring(t, store, s); st.State != event.Done || !slices.Equal(got, []string{"in/a=text"}) || len(s.Found()) > 0 {
+		t.Errorf("it is %s: %s, with %v, and keeps %d files", st.State, st.Message, got, len(s.Found()))
 	}
 }
