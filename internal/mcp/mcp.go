@@ -34,26 +34,44 @@ type tool struct {
 	// arguments are the command's arguments in order, as pairs of name and description. The first missing one
 	// ends the list.
 	arguments [][2]string
-	required  int    // number of required arguments
-	list      bool   // whether the last is a list
-	foreign   bool   // whether the output quotes what submissions and their tests printed
-	schema    string // of the output; "" is text
-	consent   bool   // whether it executes something, so that the user must agree
+	required  int  // number of required arguments
+	list      bool // whether the last is a list
+	foreign   bool // whether the output quotes what submissions and their tests printed
+	object    bool // whether the output is an object, with the schema of the tool's name
+	consent   bool // whether it executes something, so that the user must agree
 }
 
 var tools = []tool{
-	{"plan", "What a run would judge, and why: each stale node with its cause. Changes nothing.", []string{"plan", "--json"},
-		[][2]string{{"selectors", "which nodes, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}}, 0, true, false, "plan", false},
-	{"explain", "Why a checkpoint was judged, would be, or was served from the store: fields and files that differ.", []string{"explain", "--json"},
-		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false, false, "explain", false},
-	{"results", "The last verdicts with every test and its message.", []string{"results", "--format", "json"},
-		[][2]string{{"selectors", "which cells, such as solution=NAME or verdict=failed; all by default"}}, 0, true, true, "results", false},
-	{"diff", "Verdicts that differ between two runs, each with its cause.", []string{"diff", "--format", "json"},
-		[][2]string{{"before", "a run, such as latest~1"}, {"after", "a run, or now"}}, 0, false, true, "diff", false},
-	{"log", "What a node printed, such as pytest's output.", []string{"log"},
-		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false, true, "", false},
-	{"run", "Judges what is stale, after the user has agreed, and returns a table of verdicts. It executes submissions.", []string{"run"},
-		[][2]string{{"selectors", "what to judge, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}}, 0, true, true, "", true},
+	{
+		name: "plan", about: "What a run would judge, and why: each stale node with its cause. Changes nothing.",
+		command: []string{"plan", "--json"}, list: true, object: true,
+		arguments: [][2]string{{"selectors", "which nodes, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}},
+	},
+	{
+		name: "explain", about: "Why a checkpoint was judged, would be, or was served from the store: fields and files that differ.",
+		command: []string{"explain", "--json"}, required: 1, object: true,
+		arguments: [][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}},
+	},
+	{
+		name: "results", about: "The last verdicts with every test and its message.",
+		command: []string{"results", "--format", "json"}, list: true, foreign: true, object: true,
+		arguments: [][2]string{{"selectors", "which cells, such as solution=NAME or verdict=failed; all by default"}},
+	},
+	{
+		name: "diff", about: "Verdicts that differ between two runs, each with its cause.",
+		command: []string{"diff", "--format", "json"}, foreign: true, object: true,
+		arguments: [][2]string{{"before", "a run, such as latest~1"}, {"after", "a run, or now"}},
+	},
+	{
+		name: "log", about: "What a node printed, such as pytest's output.",
+		command: []string{"log"}, required: 1, foreign: true,
+		arguments: [][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}},
+	},
+	{
+		name: "run", about: "Judges what is stale, after the user has agreed, and returns a table of verdicts. It executes submissions.",
+		command: []string{"run"}, list: true, foreign: true, consent: true,
+		arguments: [][2]string{{"selectors", "what to judge, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}},
+	},
 }
 
 // untrusted follows an answer with foreign text, which can address the agent, and is part of the tool's description.
@@ -74,18 +92,18 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 			about += " " + untrusted
 		}
 		described := &mcp.Tool{Name: t.name, Description: about, InputSchema: t.input(), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !t.consent}}
-		if t.schema != "" {
-			described.OutputSchema = objectSchema(o.Schema(t.schema))
+		if t.object {
+			described.OutputSchema = objectSchema(o.Schema(t.name))
 		}
 		s.AddTool(described, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			args, err := t.args(r.Params.Arguments)
 			if err != nil {
 				return answer(err.Error(), false), nil
 			}
-			if t.consent && len(r.Params.InputResponses) == 0 {
+			switch responses := r.Params.InputResponses; {
+			case t.consent && len(responses) == 0:
 				return o.ask(ctx, args), nil
-			}
-			if t.consent && !agreed(r.Params.InputResponses) {
+			case t.consent && !agreed(responses):
 				return answer("the user did not agree to the run\n", false), nil
 			}
 			return t.answer(o.Call(ctx, args)), nil
@@ -105,12 +123,13 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 type conversation struct {
 	mcp.Transport
 	mcp.Connection
-	asked  sync.Map       // pending requests by jsonrpc.ID
-	asks   atomic.Int64   // pending requests to the agent
-	open   sync.WaitGroup // counts asked
-	ended  atomic.Bool
-	close  sync.Once
-	closed chan struct{}
+	asked sync.Map       // pending requests by jsonrpc.ID
+	open  sync.WaitGroup // counts asked
+	// questions are pending requests to the agent by jsonrpc.ID. Once the input has ended, none is answered.
+	questions sync.Map
+	ended     atomic.Bool
+	close     sync.Once
+	closed    chan struct{}
 }
 
 func (c *conversation) Connect(ctx context.Context) (_ mcp.Connection, err error) {
@@ -125,15 +144,19 @@ func (c *conversation) Read(ctx context.Context) (jsonrpc.Message, error) {
 			c.open.Add(1)
 		}
 	}
-	if _, ok := m.(*jsonrpc.Response); ok {
-		c.asks.Add(-1)
+	if r, ok := m.(*jsonrpc.Response); ok && err == nil {
+		c.questions.Delete(r.ID)
 	}
-	if errors.Is(err, io.EOF) && c.asks.Load() > 0 { // no answer will come
-		c.ended.Store(true)
+	if !errors.Is(err, io.EOF) {
 		return m, err
 	}
-	if errors.Is(err, io.EOF) {
-		c.ended.Store(true)
+	c.ended.Store(true)
+	waits := false // a request, for an answer that will not come
+	c.questions.Range(func(any, any) bool {
+		waits = true
+		return false
+	})
+	if !waits {
 		answered := make(chan struct{})
 		go func() {
 			c.open.Wait()
@@ -155,7 +178,11 @@ func (c *conversation) Write(ctx context.Context, m jsonrpc.Message) error {
 		}
 	}
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-		c.asks.Add(1)
+		c.questions.Store(r.ID, true)
+		if c.ended.Load() {
+			c.questions.Delete(r.ID)
+			return io.ErrClosedPipe
+		}
 	}
 	return c.Connection.Write(ctx, m)
 }
@@ -192,12 +219,12 @@ func agreed(responses mcp.InputResponseMap) bool {
 
 // answer returns the answer of a command. An object is complete, or is not an answer.
 func (t *tool) answer(printed string, ok bool) *mcp.CallToolResult {
-	if t.schema != "" && ok && len(printed) > most {
+	if t.object && ok && len(printed) > most {
 		return answer(fmt.Sprintf("the answer has %d bytes, more than %d; use selectors for less\n", len(printed), most), false)
 	}
-	ok = ok && (t.schema == "" || json.Valid([]byte(printed)))
+	ok = ok && (!t.object || json.Valid([]byte(printed)))
 	answered := answer(printed, ok)
-	if t.schema != "" && ok {
+	if t.object && ok {
 		answered.StructuredContent = json.RawMessage(printed)
 	}
 	if t.foreign {

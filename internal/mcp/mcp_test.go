@@ -145,28 +145,51 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// An agent that ends while its user is asked ends the server.
+// An agent that ends before its user has answered, or before the question, ends the server. Answers without a question
+// change nothing.
 func TestInputEndsAtQuestion(t *testing.T) {
 	asked := strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1) +
 		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run","arguments":{}}}` + "\n"
-	in, agent := io.Pipe()
-	var said strings.Builder
-	ended := make(chan error, 1)
-	ran := false
-	go func() {
-		ended <- Serve(t.Context(), in, written{&said}, Options{Schema: schema, Call: func(_ context.Context, args []string) (string, bool) {
-			ran = ran || args[0] == "run"
-			return "planned", true
-		}})
-	}()
-	if _, err := io.WriteString(agent, asked); err != nil {
-		t.Fatal(err)
+	for _, early := range []bool{false, true} {
+		in, agent := io.Pipe()
+		said, question := &strings.Builder{}, make(chan struct{})
+		ended := make(chan error, 1)
+		ran := false
+		go func() {
+			ended <- Serve(t.Context(), in, asks{written{said}, question}, Options{Schema: schema, Call: func(_ context.Context, args []string) (string, bool) {
+				ran = ran || args[0] == "run"
+				if early {
+					agent.Close()
+					time.Sleep(100 * time.Millisecond) // until it is noticed, or not: both must end
+				}
+				return "planned", true
+			}})
+		}()
+		if _, err := io.WriteString(agent, asked+`{"jsonrpc":"2.0","id":99,"result":{}}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if !early {
+			<-question
+			agent.Close()
+		}
+		if err := <-ended; err != nil || ran {
+			t.Errorf("%v, ran %v; it said %s", err, ran, said.String())
+		}
 	}
-	time.Sleep(100 * time.Millisecond) // the question, or not: both must end
-	agent.Close()
-	if err := <-ended; err != nil || ran {
-		t.Errorf("%v, ran %v; it said %s", err, ran, said.String())
+}
+
+// asks is an output that notices a question to the user.
+type asks struct {
+	io.WriteCloser
+	question chan struct{}
+}
+
+func (a asks) Write(p []byte) (int, error) {
+	n, err := a.WriteCloser.Write(p)
+	if strings.Contains(string(p), "elicitation/create") {
+		close(a.question)
 	}
+	return n, err
 }
 
 // An agent that sends requests, closes the input and reads gets its answers.
