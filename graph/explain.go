@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -77,8 +76,8 @@ func (s *scheduler) trace(ctx context.Context, d *decision, changes []event.Chan
 	via := make([]*input, len(changes))
 	for i := range changes {
 		if in := byLabel[changes[i].Field]; in != nil {
-			if isTree := func(o cache.Output) bool { return o.Tree && o.Digest.String() == changes[i].New }; !in.stale && slices.ContainsFunc(in.outputs, isTree) {
-				in.changes = s.trees.compare(ctx, s.o.Store, changes[i])
+			if !in.stale {
+				in.changes = s.treeChanges(ctx, in, changes[i])
 				in.cause, _ = summarise(in.changes, make([]*input, len(in.changes)))
 			}
 			via[i], changes[i].Via = in, s.g.Node(in.dep.On).Addr
@@ -87,27 +86,20 @@ func (s *scheduler) trace(ctx context.Context, d *decision, changes []event.Chan
 	return via
 }
 
-// treeDiffs compares trees of dependencies that ran since, each pair once: many nodes can have one input.
-type treeDiffs struct {
-	mu    sync.Mutex
-	known map[[2]string][]event.Change
-}
-
-// compare lists how the files of a tree differ before and after a change. It returns nil for another change, and if a tree
-// is no longer in the store.
-func (t *treeDiffs) compare(ctx context.Context, store cache.Store, c event.Change) []event.Change {
-	pair := [2]string{c.Old, c.New}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all, known := t.known[pair]
-	if !known {
-		all = CompareTrees(ctx, store, store, c)
-		if t.known == nil {
-			t.known = map[[2]string][]event.Change{}
-		}
-		t.known[pair] = all
+// treeChanges lists how the files of a changed input differ, once for all nodes that have it. It returns nil for an input
+// that is no tree, and if the store lacks one.
+func (s *scheduler) treeChanges(ctx context.Context, in *input, c event.Change) []event.Change {
+	isNew := func(o cache.Output) bool { return o.Tree && o.Digest.String() == c.New }
+	if !slices.ContainsFunc(in.outputs, isNew) {
+		return nil
 	}
-	return all
+	both := [2]string{c.Old, c.New}
+	if known, ok := s.trees.Load(both); ok {
+		return known.([]event.Change)
+	}
+	changes := CompareTrees(ctx, s.o.Store, s.o.Store, c)
+	s.trees.Store(both, changes)
+	return changes
 }
 
 // CompareTrees lists how the files of a tree before a change, in one store, differ from those after it, in another. It

@@ -66,7 +66,6 @@ type scheduler struct {
 	reporting  int
 	fatal      error
 	spare      []*decision // for reuse
-	trees      treeDiffs
 
 	// What only few nodes have.
 	races       map[ID]int  // decisions repeated because a source changed
@@ -78,6 +77,7 @@ type scheduler struct {
 	reopened    map[ID]*reopened
 	ranForced   map[ID]bool // forced, and has run
 	completes   sync.Map    // in a dry run: whether the store has all of an output, by cache.Output
+	trees       sync.Map    // how the files of two trees differ, as changes by both digests
 }
 
 // phase of a node within one execution.

@@ -92,7 +92,10 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 	case oldErr != nil || newErr != nil:
 		return differences{all: []difference{{text: graph.ChangeText(c), own: true}}}, nil
 	default:
-		return differences{all: f.content(ctx, c.Field, c)}, nil
+		if files := f.files(ctx, c.Field, c); len(files) > 0 {
+			return differences{all: files}, nil
+		}
+		return differences{all: []difference{{text: c.Field + " changed"}}}, nil // a file, or a tree that is missing
 	}
 	found.unknown = len(makers) == 0
 	for _, maker := range makers {
@@ -105,9 +108,11 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 		case plan.KindTestData:
 			label = "test data " + strings.TrimPrefix(maker[1].Addr, plan.KindTestData+":")
 		}
-		if len(maker[1].deps) == 0 && len(graph.CompareTrees(ctx, f.was.store, f.is.store, c)) > 0 { // the part of a source that reaches the node
-			found.add(differences{all: f.content(ctx, label, c)})
-			continue
+		if len(maker[1].deps) == 0 {
+			if files := f.files(ctx, label, c); len(files) > 0 { // the part of a source that reaches the node
+				found.add(differences{all: files})
+				continue
+			}
 		}
 		more, err := f.compareNodes(ctx, maker[0], maker[1])
 		if err != nil {
@@ -115,14 +120,14 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 		}
 		named := differences{unknown: more.unknown}
 		for _, one := range more.all {
+			text := one.text
 			switch {
 			case one.file:
-				one = difference{text: label + ": " + one.text}
-			case maker[1].Kind == plan.KindTask && one.own:
-				one = difference{text: maker[1].Addr + ": " + one.text}
+				text = label + ": " + text
+			case one.own && maker[1].Kind == plan.KindTask:
+				text = maker[1].Addr + ": " + text
 			}
-			one.own = false
-			named.all = append(named.all, one)
+			named.all = append(named.all, difference{text: text})
 		}
 		found.add(named)
 	}
@@ -169,30 +174,21 @@ func (n *node) producedOutput(content cache.Digest) bool {
 	return n != nil && slices.ContainsFunc(n.Outputs, func(o cache.Output) bool { return o.Digest == content })
 }
 
-// content lists the files that differ between two trees, or reports that the content differs.
-func (f *Finder) content(ctx context.Context, label string, c event.Change) (all []difference) {
-	for _, text := range contentTexts(ctx, f.was.store, f.is.store, label, c) {
-		all = append(all, difference{text: text})
-	}
-	return all
-}
-
-func contentTexts(ctx context.Context, before, after cache.Store, label string, c event.Change) (all []string) {
-	for _, change := range graph.CompareTrees(ctx, before, after, c) {
-		all = append(all, label+": "+graph.ChangeText(change))
-	}
-	if len(all) == 0 { // a file, or a tree that is missing
-		return []string{label + " changed"}
+// files lists the files that differ between two trees; nil for another content, and for a tree that is missing.
+func (f *Finder) files(ctx context.Context, label string, c event.Change) (all []difference) {
+	for _, change := range graph.CompareTrees(ctx, f.was.store, f.is.store, c) {
+		all = append(all, difference{text: label + ": " + graph.ChangeText(change)})
 	}
 	return all
 }
 
 // Texts describes a change as text: the files, for a changed tree that is in the store.
-func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
-	_, oldErr := cache.ParseDigest(c.Old)
-	_, newErr := cache.ParseDigest(c.New)
-	if oldErr != nil || newErr != nil {
+func Texts(ctx context.Context, store cache.Store, c event.Change) (all []string) {
+	for _, change := range graph.CompareTrees(ctx, store, store, c) {
+		all = append(all, c.Field+": "+graph.ChangeText(change))
+	}
+	if len(all) == 0 {
 		return []string{graph.ChangeText(c)}
 	}
-	return contentTexts(ctx, store, store, c.Field, c)
+	return all
 }
