@@ -87,7 +87,7 @@ func (s *scheduler) trace(ctx context.Context, d *decision, changes []event.Chan
 }
 
 // treeChanges lists how the files of a changed input differ, once for all nodes that have it. It returns nil for an input
-// that is no tree, and if the store lacks one.
+// that is not a tree, and if the store lacks a tree.
 func (s *scheduler) treeChanges(ctx context.Context, in *input, c event.Change) []event.Change {
 	isNew := func(o cache.Output) bool { return o.Tree && o.Digest.String() == c.New }
 	if !slices.ContainsFunc(in.outputs, isNew) {

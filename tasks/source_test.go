@@ -382,7 +382,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// full is a store in which one record cannot be written: all files are open.
+// full wraps a store that cannot write one record: all files are open.
 type full struct {
 	cache.Store
 	once sync.Once

@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// columns is CSV whose columns have names: one for the problem, and one for each metric.
+// columns reads CSV whose columns have names: one for the problem, and one for each metric.
 var columns = format{
 	name: "csv", title: "CSV with named columns", holds: hasColumns, read: readColumns,
 	notes: []note{withoutNumber, {"error", "row", "with an error and without a number, counted as failed"}},
@@ -198,18 +198,13 @@ func (r *columnReader) checkNumber(e *entry, row []string) error {
 
 // fieldNumber returns the number of a field: true and false are 1 and 0, and other texts NaN.
 func fieldNumber(field string) float64 {
-	field = strings.TrimSpace(field)
-	switch strings.ToLower(field) {
+	switch strings.ToLower(strings.TrimSpace(field)) {
 	case "true", "yes", "passed", "pass":
 		return 1
 	case "false", "no", "failed", "fail":
 		return 0
 	}
-	v, err := strconv.ParseFloat(field, 64)
-	if err != nil || math.IsInf(v, 0) {
-		return math.NaN()
-	}
-	return v
+	return decimal(field)
 }
 
 // finish names logs and their metrics. A column with a majority of texts is not a metric.

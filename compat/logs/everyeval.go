@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// everyEval are lines of samples, which name their model, evaluation and score. Aggregates have no samples, and are not
-// read.
+// everyEval reads lines of samples, which name their model, evaluation and score, and no aggregates, which have no
+// samples.
 var everyEval = format{
 	name: "every_eval_ever", title: "samples of Every Eval Ever", holds: hasKeys("evaluation_id", "model_id", "sample_id"), read: readEveryEval,
 	notes: []note{
@@ -26,7 +26,7 @@ var everyEval = format{
 	},
 }
 
-// record is a sample and one result of its evaluation.
+// record holds a sample and one result of its evaluation.
 type record struct {
 	Model      string  `json:"model_id"`
 	Evaluation string  `json:"evaluation_name"`

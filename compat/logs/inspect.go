@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
@@ -17,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// inspect are logs of inspect_ai: archives, whose members are compressed by deflate or zstd, and JSON. Samples are
+// inspect reads logs of inspect_ai: archives, whose members are compressed by deflate or zstd, and JSON. Samples are
 // problems, epochs are attempts, and scorers are metrics.
 var inspect = format{
 	name: "inspect", title: "a log of inspect_ai", read: readInspect,
@@ -37,7 +36,7 @@ var inspect = format{
 
 func isArchive(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
-// inspectLog is the part of a log besides its samples.
+// inspectLog holds a log without its samples.
 type inspectLog struct {
 	status      string
 	invalidated bool
@@ -201,11 +200,7 @@ func gradeOf(word string) float64 {
 	case "no", "false":
 		return 0
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-	if err != nil || math.IsInf(v, 0) {
-		return math.NaN()
-	}
-	return v
+	return decimal(word)
 }
 
 // finish names the contender, orders metrics and adds notes.

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// junit is JUnit XML, as pytest and many other runners write it: test cases are problems, and whether one passed is the
-// metric.
+// junit reads JUnit XML, as pytest and many other runners write it: test cases are problems, and whether one passed is
+// the metric.
 var junit = format{
 	name: "junit", title: "JUnit XML", read: readJUnit, metric: "passed",
 	holds: func(head []byte) bool {

@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// lmEval are the samples that lm-evaluation-harness writes with --log_samples: documents are problems, and values of
-// metrics are those of a document. The results next to them name the model.
+// lmEval reads the samples that lm-evaluation-harness writes with --log_samples: documents are problems, with a value of
+// each metric. The results next to them name the model.
 var lmEval = format{
 	name: "lm-eval", title: "samples of lm-eval", holds: hasKeys("doc_id", "arguments|doc"), read: readLMEval,
 	notes: []note{withoutNumber},

@@ -1,4 +1,4 @@
-// Package logs reads files in which other programs recorded results. Each format declares how a file is recognized,
+// Package logs reads files where other programs recorded results. Each format declares how a file is recognized,
 // which of its fields are those of an attempt, and what is remarkable about it. One reader accumulates attempts, in
 // bounded memory, and counts what its notes report.
 package logs
@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
@@ -18,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Benchmark returns the readers of all formats, in the order in which they recognize a file.
+// Benchmark returns the readers of all formats. The first that recognizes a file reads it.
 func Benchmark() plan.Benchmark {
 	b := plan.Benchmark{Name: "logs"}
 	for _, f := range []format{inspect, swebench, lmEval, everyEval, junit, columns} {
@@ -229,6 +230,15 @@ func (f *file) value(l *plan.Log, a *plan.LogAttempt, metric string, v float64) 
 		return fmt.Errorf("more than %d values", mostValues)
 	}
 	return nil
+}
+
+// decimal returns the finite number that a text is, NaN for another text.
+func decimal(text string) float64 {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsInf(v, 0) {
+		return math.NaN()
+	}
+	return v
 }
 
 // below puts the problems of a log below their task, which is known only after them.

@@ -79,7 +79,7 @@ func formatLogs(logs []*plan.Log) string {
 	return strings.Join(all, " | ")
 }
 
-// Means and standard errors equal those that the programs report of the same files.
+// Means and standard errors equal what the programs report of the same files.
 func TestRecordedMeans(t *testing.T) {
 	check := func(l *plan.Log, metric string, want float64) {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// swebench are files of SWE-bench's harness: reports of a run and of instances, and predictions, which have no verdict.
+// swebench reads files of SWE-bench's harness: reports of a run and of instances, and predictions, which have no verdict.
 var swebench = format{
 	name: "swebench", title: "a report or predictions of SWE-bench", read: readSWEBench, metric: resolved,
 	holds: func(head []byte) bool {
@@ -68,7 +68,7 @@ func predictionsIn(head []byte) predictionForm {
 	return noPredictions
 }
 
-// instanceLists are the lists of a run's report that record how instances ended. A completed instance is resolved or
+// instanceLists lists the members of a run's report that record how instances ended. A completed instance is resolved or
 // not. An error counts as not resolved, as in SWE-bench: a patch that does not apply is one.
 var instanceLists = map[string]entry{
 	"resolved_ids":    {values: []value{{resolved, 1}}},
@@ -166,7 +166,7 @@ func (f *file) instance(id, list string) error {
 	return err
 }
 
-// repository returns that of an instance, OWNER__NAME-NUMBER; "" if the id has another form.
+// repository returns the repository of an instance, OWNER__NAME-NUMBER; "" if the id has another form.
 func repository(id string) string {
 	if at := strings.LastIndexByte(id, '-'); at > 0 && strings.Contains(id[:at], "__") {
 		return id[:at]

@@ -33,7 +33,7 @@ transfers parts of it to other machines.`,
 
 func (a *app) cacheStatsCommand() *cobra.Command {
 	return command("stats", "Show the content of the store", `Stats counts the content of the store and, in the recorded runs of this project,
-the nodes that it served and those that ran.`, "  fevalgraph cache stats --json",
+the nodes that it served and the nodes that ran.`, "  fevalgraph cache stats --json",
 		func(cmd *cobra.Command, args []string) error {
 			s, err := upkeep.Stats(cmd.Context(), a.options())
 			if err != nil {

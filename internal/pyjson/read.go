@@ -245,7 +245,7 @@ type scanner struct {
 	last    []byte // the begin of the last text
 	size    int    // bytes of it
 	depth   int    // open objects and arrays
-	omitted int    // depth in which a value is omitted; 0 means none
+	omitted int    // depth of an omitted value; 0 means none
 	err     error  // of all further reads
 }
 

@@ -19,7 +19,7 @@ type reportedTest struct {
 	earlier  findings // before the last attempt
 }
 
-// findings are what keeps a test from passing.
+// findings keep a test from passing.
 type findings struct {
 	status             verdict.TestStatus
 	message            string
